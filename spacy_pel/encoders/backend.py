@@ -117,7 +117,7 @@ def encode_batches(
     workers = int(getattr(encode, "workers", 1))
     batch_size = max(1, min(batch_size, -(-len(lengths) // workers)))
     order = np.argsort(-lengths, kind="stable")
-    changes = [] if getattr(encode, "packs", False) else np.flatnonzero(np.diff(lengths[order])) + 1
+    changes: Any = [] if getattr(encode, "packs", False) else np.flatnonzero(np.diff(lengths[order])) + 1
     runs = np.split(order, changes)
     batches = [run[start : start + batch_size] for run in runs for start in range(0, len(run), batch_size)]
     workers = min(workers, len(batches))

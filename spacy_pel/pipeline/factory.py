@@ -72,7 +72,7 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
 
     linker = ProxyEntityLinker(name, **settings)
     linker.configs, linker.pipeline_meta = nlp._pipe_configs, nlp.meta
-    models = (getattr(part, "model", None) for _, part in nlp.pipeline)
+    models: list[Any] = [getattr(part, "model", None) for _, part in nlp.pipeline]
     detectors = [shim for model in models if hasattr(model, "walk") for layer in model.walk() for shim in layer.shims]
     set_precision(linker.precision, detectors)
     return linker

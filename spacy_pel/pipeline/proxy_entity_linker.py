@@ -646,7 +646,8 @@ class ProxyEntityLinker(Pipe):
 
 def set_precision(precision: str | None, parts: Iterable[Any]) -> None:
     """Set the precision of the backends of parts; None, and parts without such a choice, change nothing."""
-    for backend in (getattr(part, "backend", None) for part in parts):
+    for part in parts:
+        backend: Any = getattr(part, "backend", None)
         if precision is not None and hasattr(backend, "precision"):
             backend.precision = precision
 
