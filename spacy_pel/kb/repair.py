@@ -45,7 +45,9 @@ _TAGS = """assessment scale|body structure|cell|cell structure|clinical drug|con
 finding|medicinal product|morphologic abnormality|observable entity|occupation|organism|person|physical force|
 physical object|procedure|product|qualifier value|regime/therapy|situation|specimen|substance|tumor staging"""
 _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
-_LAST_TAGS = rf",? \((?:NOS|{_TAGS})\)|, NOS| {_READ_TAG}".replace("\n", "")
+_LAST_TAGS = rf",? \((?:NOS|{_TAGS})\)|, NOS|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
+    "\n", ""
+)
 _TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w))?(.*?)(?:{_LAST_TAGS}){{0,3}}")
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
 _MAYBE_TAGGED = (")", "]", "NOS")

@@ -128,21 +128,15 @@ def read(path, content):
 
 
 def test_quotation_marks_that_are_not_escaped(tmp_path):
-    lines = [
-        *("[Term]", "id: A:1", "name: acid", 'def: "An acid, called "plex" [y] by some." [PMID:1 "a title"]'),
-        *(
-            'synonym: "3,3\',3"-acid" EXACT IUPAC_NAME [I:]',
-            'synonym: "5" tablet" EXACT []',
-            'synonym: "a \\"b\\"" EXACT []',
-        ),
-        *(
-            "synonym: plexate EXACT []",
-            'synonym: "plexin" []',
-            'synonym: "own" EXACT [PMID:1 "x" EXACT]',
-            "synonym: plexol",
-        ),
+    synonyms = [
+        '"3,3\',3"-acid" EXACT IUPAC_NAME [I:]',
+        '"5" tablet" EXACT []',
+        r'"a \"b\"" EXACT []',
+        "plexate EXACT []",
     ]
-    (acid,), _ = read(tmp_path / "x.obo", "\n".join(lines))
+    synonyms += ['"plexin" []', '"own" EXACT [PMID:1 "x" EXACT]', "plexol"]
+    text = '[Term]\nid: A:1\nname: acid\ndef: "An acid, called "plex" [y] by some." [PMID:1 "a title"]\n'
+    (acid,), _ = read(tmp_path / "x.obo", text + "\n".join(f"synonym: {one}" for one in synonyms))
     assert acid.aliases == ("3,3',3\"-acid", '5" tablet', 'a "b"', "plexate", "own")
     assert acid.definition == 'An acid, called "plex" [y] by some.'
 
@@ -162,12 +156,9 @@ def test_what_only_labels_call_obsolete(tmp_path):
     changes = read_changes(OboKB(), [tmp_path / "x.obo"])
     assert changes.obsolete == {"A:2": (), "A:3": ("A:4", "A:5"), "A:5": ()}
     reason = '<e:reason_for_obsolescence xmlns:e="http://www.ebi.ac.uk/efo/">use O_2</e:reason_for_obsolescence>'
-    terms = "".join(
-        f'<owl:Class rdf:about="http://x/O_{number}"><rdfs:label>{label}</rdfs:label></owl:Class>'
-        for number, label in enumerate(
-            [f"OBSOLETE: a</rdfs:label>{reason}<rdfs:label>b", "b &amp;amp; &lt;i&gt;c&lt;/i&gt;"], 1
-        )
-    )
+    labels = [f"OBSOLETE: a</rdfs:label>{reason}<rdfs:label>b", "b &amp;amp; &lt;i&gt;c&lt;/i&gt;"]
+    texts = (f'O_{at}"><rdfs:label>{label}</rdfs:label>' for at, label in enumerate(labels, 1))
+    terms = "".join(f'<owl:Class rdf:about="http://x/{text}</owl:Class>' for text in texts)
     spaces = "".join(f' xmlns:{name}="{NAMESPACES[name]}"' for name in ("rdf", "rdfs", "owl"))
     entities, reader = read(tmp_path / "x.owl", f"<rdf:RDF{spaces}>{terms}</rdf:RDF>")
     assert [(one.concept_id, one.canonical_name) for one in entities] == [("O:2", "b & c")]
@@ -177,19 +168,11 @@ def test_what_only_labels_call_obsolete(tmp_path):
 def test_fhir(tmp_path):
     inner = {"code": "B", "display": "b", "designation": [{"value": "bb"}, {"value": "x", "language": "fr"}]}
     retired = {"code": "C", "display": "c", "property": [{"code": "status", "valueCode": "retired"}]}
-    system = {
-        "resourceType": "CodeSystem",
-        "name": "S",
-        "concept": [{"code": "A", "display": "a", "concept": [inner, retired]}],
-    }
-    listed = {
-        "resourceType": "ValueSet",
-        "compose": {"include": [{"system": "s", "concept": [{"code": "D", "display": "d"}]}]},
-    }
-    expanded = {
-        "resourceType": "ValueSet",
-        "expansion": {"contains": [{"code": "E", "display": "e", "inactive": True}, inner]},
-    }
+    concept = {"code": "A", "display": "a", "concept": [inner, retired]}
+    system = {"resourceType": "CodeSystem", "name": "S", "concept": [concept]}
+    listed = {"resourceType": "ValueSet", "compose": {"include": [{"concept": [{"code": "D", "display": "d"}]}]}}
+    contains = [{"code": "E", "display": "e", "inactive": True}, inner]
+    expanded = {"resourceType": "ValueSet", "expansion": {"contains": contains}}
     bundle = {"resourceType": "Bundle", "entry": [{"resource": system}, {"resource": listed}, {"resource": expanded}]}
     entities, _ = read(tmp_path / "x.json", json.dumps(bundle))
     b = Entity("B", "b", ("bb",), ("S",), parents=("A",))

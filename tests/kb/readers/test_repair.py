@@ -46,16 +46,13 @@ def test_faults_are_repaired_and_counted(given, kept, report):
         (["Crohn&#39;s disease", "TGF-&beta;", "a &amp;amp; b"], ["Crohn's disease", "TGF-β", "a & b"], {"markup": 3}),
         (["<i>H. pylori</i> infection", "Na<sup>+</sup>"], ["H. pylori infection", "Na+"], {"markup": 2}),
         (["AT&T; R&D", "p <0.05", "x<y and z>1", "Factor VIII (human)", "Benzo[a]pyrene"], None, {}),
-        (
-            ["MÃ©niÃ¨reâ€™s disease", "SjÃƒÂ¶gren", "cafÃ\xa0"],
-            ["Ménière’s disease", "Sjögren", "cafà"],
-            {"mojibake": 3},
-        ),
+        (["MÃ©niÃ¨reâ€™s", "SjÃƒÂ¶gren", "cafÃ\xa0"], ["Ménière’s", "Sjögren", "cafà"], {"mojibake": 3}),
         (["Ångström", "SÃO PAULO", "β-naïve", "ß®"], None, {}),
         (["Zorbitis (disorder)"], ["Zorbitis (disorder)", "Zorbitis"], {"semantic_tag": 1}),
         (["Plexitis, NOS", "[D]Vexitis"], ["Plexitis, NOS", "[D]Vexitis", "Plexitis", "Vexitis"], {"semantic_tag": 2}),
-        (["Asthma [D]", "asthma", "Asthma"], None, {}),
-        (["neuronal NOS", "acid (R)", "Iron(III) [59Fe]"], None, {}),
+        (["Asthma [D]", "Asthma NOS", "Asthma"], None, {}),
+        (["Fever NOS"], ["Fever NOS", "Fever"], {"semantic_tag": 1}),
+        (["neuronal NOS", "inducible NOS", "acid (R)", "Iron(III) [59Fe]"], None, {}),
     ],
 )
 def test_names_are_read_as_they_are_meant(tmp_path, names, read, report):
