@@ -57,7 +57,8 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
     assert found.json["differences"]["recall@1"]["difference"] == 0.0
     metrics, before = (read_json(tmp_path / name / "metrics.json") for name in ("back", "low"))
     assert metrics["recall@1"] == before["recall@1"] and metrics["restored_from"] == str(tmp_path / "low")
-    refused("E240", "corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
+    write_jsonl(tmp_path / "other.jsonl", [{"id": "other", "text": "Rash."}])
+    refused("E240", "corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", tmp_path / "other.jsonl")
     assert not list((tmp_path / "no").iterdir())
 
 
