@@ -84,10 +84,9 @@ def _reader_by_content(path: Path) -> str:
     return published_as(re.split("[\t,]", names))
 
 
-def source_record(reader: str, settings: dict[str, Any], name: str | None, licence: str | None) -> dict[str, Any]:
+def source_record(reader: str, settings: dict[str, Any], licence: str | None) -> dict[str, Any]:
     """What meta.json says of a source beside what its reader knows."""
-    given = {"name": name, "licence": licence}
-    return {"reader": reader, "settings": settings, **{key: text for key, text in given.items() if text}}
+    return {"reader": reader, "settings": settings, **({"licence": licence} if licence else {})}
 
 
 def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: str | None) -> dict[str, Any]:

@@ -52,9 +52,6 @@ Settings = Annotated[
 Below = Annotated[
     list[str] | None, option("ID", "Only this entity and those below it (is-a), after the other filters (repeatable).")
 ]
-SourceName = Annotated[
-    str | None, option("NAME", "What the source is called. Default: as the files say, or the file's name.")
-]
 Licence = Annotated[str | None, option("TEXT", "The licence of its names, where the files do not say.")]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]

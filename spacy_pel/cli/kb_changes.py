@@ -1,7 +1,7 @@
 """The commands ``kb build``, ``kb add``, ``kb edits`` and ``kb migrate``: a KB from source files, and its changes."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,9 @@ _READERS = (
 Filter = list[str] | None
 Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
 Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+SourceName = Annotated[
+    str | None, option("NAME", "Of which source FILE is a release. Default: as the files say, or the file's name.")
+]
 IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with this.", show_default=False)]
 _N_LISTED = 20  # ids of each kind in the result
 
@@ -70,7 +73,6 @@ def kb_build(
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
-    source_name: options.SourceName = None,
     licence: options.Licence = None,
     as_json: bool = JSON,
 ) -> None:
@@ -83,7 +85,7 @@ def kb_build(
     filters = {"types": types, "sources": sources, "languages": languages, "id_prefix": id_prefix}
     of_reader = _settings_of(settings, filters)
     made = make_reader("pel_kb_readers", reader := reader or reader_of_all(files), of_reader)
-    about = source_record(reader, of_reader, source_name, licence)
+    about = source_record(reader, of_reader, licence)
     kb = build_kb(made, files, out, about=about, below=below or (), show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
@@ -141,7 +143,7 @@ def kb_add(
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
-    source_name: options.SourceName = None,
+    source_name: SourceName = None,
     licence: options.Licence = None,
     retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
     replace: Annotated[bool, flag("--replace", "Replace known entities by what FILE says of them.")] = False,
@@ -189,13 +191,14 @@ def kb_add(
     below = of_reader.pop("below")
     made = make_reader("pel_kb_readers", reader, of_reader)
     changes = read_changes(made, files, below=below)
-    about = source_record(reader, of_reader, source_name or known.get("name"), licence or known.get("licence"))
-    record = {**changes.source, **about, **({"below": below} if below else {}), "added_on": now()[:10]}
+    about = source_record(reader, of_reader, licence or changes.source.get("licence") or known.get("licence"))
+    name = source_name or known.get("name") or changes.source.get("name") or files[0].name
+    record = {**changes.source, **about, "name": name, "below": list(below), "added_on": now()[:10]}
     with changed_kb(kb) as (opened, component):
-        is_build = record["name"] == opened.source.get("name")
+        is_build = name == opened.source.get("name")
         how = {"retire_missing": retire_missing, "replaces": replace, "as_edits": as_edits}
         how["adds"] = not (retire_missing or replace or getattr(made, "is_release", True))
-        update = apply_changes(opened, changes, source=BUILT if is_build else record["name"], **how)
+        update = apply_changes(opened, changes, source=BUILT if is_build else name, **how)
         if not as_edits:
             opened.note_source(record, is_build=is_build)
     learned = component.learned if component is not None else ()
@@ -239,34 +242,28 @@ def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool)
 
 
 def _update_text(result: dict[str, Any]) -> str:
-    def counted(n: int, examples: Iterable[str] = (), note: str = "") -> str:
-        return count_with_examples(n, examples) + note if n else ""
-
-    successors, perhaps, edited = (result[key].items() for key in ("successors", "perhaps", "edited"))
-    rows = {
-        "added": result["added"],
-        "given more": result["extended"],
-        "replaced": result["updated"],
-        "unchanged": f"{result['unchanged']:,}",
-        "retired": count_with_examples(
-            result["retired"], (f"{old} -> {new}" if new else old for old, new in successors)
-        ),
-        "without successor": counted(
-            result["n_without_successor"], (f"{old} (perhaps {', '.join(new)})" for old, new in perhaps)
-        ),
-        "not in the release": counted(result["n_missing"], result["missing"], "; retire them with --retire-missing"),
-        "from other sources": counted(result["n_others"], note=", unchanged"),
-        "edits kept": counted(len(edited), (f"{entity_id} {kind}" for entity_id, kind in edited)),
-        "corrections without an entity": counted(
-            len(result["corrections_without_entity"]), map(str, result["corrections_without_entity"])
-        ),
-        **{key: result[key] for key in ("repairs", "entities", "fingerprint")},
-    }
-    conflicts = (
-        f"conflict: {entity_id} {result['edited'][entity_id]} here, {change} in the release"
-        for entity_id, change in result["conflicts"].items()
-    )
-    return "\n".join([key_values({name: text for name, text in rows.items() if text != ""}), *conflicts])
+    retired = [f"{old} -> {new}" if new else old for old, new in result["successors"].items()]
+    perhaps = [f"{old} (perhaps {', '.join(new)})" for old, new in result["perhaps"].items()]
+    edited = [f"{entity_id} {kind}" for entity_id, kind in result["edited"].items()]
+    lost = list(map(str, result["corrections_without_entity"]))
+    titles = {"added": "added", "extended": "given more", "updated": "replaced", "unchanged": "unchanged"}
+    rows = {title: f"{result[key]:,}" for key, title in titles.items()}
+    for title, n, examples, note in (
+        ("retired", result["retired"], retired, ""),
+        ("without successor", result["n_without_successor"], perhaps, ""),
+        ("not in the release", result["n_missing"], result["missing"], "; retire them with --retire-missing"),
+        ("from other sources", result["n_others"], [], ", unchanged"),
+        ("edits kept", len(edited), edited, ""),
+        ("corrections without an entity", len(lost), lost, ""),
+    ):
+        if n or title == "retired":
+            rows[title] = count_with_examples(n, examples) + note
+    rows |= {key: result[key] for key in ("repairs", "entities", "fingerprint")}
+    conflicts = [
+        f"conflict: {one} {result['edited'][one]} here, {change} in the release"
+        for one, change in result["conflicts"].items()
+    ]
+    return "\n".join([key_values(rows), *conflicts])
 
 
 @kb_cli.command("edits")

@@ -9,7 +9,7 @@ from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, p
 from ..util import atomic_path
 from ._app import pel_cli
 from ._kb import reader_of, source_record
-from ._options import Below, Licence, NewPipeline, Overwrite, Settings, SourceName, argument, flag, option
+from ._options import Below, Licence, NewPipeline, Overwrite, Settings, argument, flag, option
 from ._output import JSON, emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
@@ -52,7 +52,6 @@ def quickstart(
     reader: Annotated[str | None, option("NAME", "The format, as for `kb build`. Default: by the file name.")] = None,
     settings: Settings = None,
     below: Below = None,
-    source_name: SourceName = None,
     licence: Licence = None,
     overwrite: Overwrite = False,
     as_json: bool = JSON,
@@ -85,7 +84,7 @@ def quickstart(
         part.mkdir()
         about = None
         if reader or below or not (codes / "meta.json").is_file():  # no folder of a knowledge base
-            about = source_record(reader or reader_of(codes), parse_settings(settings or []), source_name, licence)
+            about = source_record(reader or reader_of(codes), parse_settings(settings or []), licence)
         kb = _knowledge_base(codes, part / FACTORY / "kb", about, below or [])
         vectors = _add_linker(nlp, kb, *source, out)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0

@@ -107,14 +107,16 @@ class ChangedStore:
 
     def _counted_source(self) -> dict[str, Any]:
         """The record of the sources; where there are several, with the entities that each has."""
-        if not (added := self._source.get("added")):
+        added = self._source.get("added", ())
+        own = sum(edit.put and not (edit.release.live or edit.retired) for edit in self.edits.values())
+        if not added and not own:
             return self._source
         ids, rows = list(self.origins), self.find_ids(list(self.origins))
         live = [entity_id for entity_id, is_live in zip(ids, self.live[rows].tolist(), strict=True) if is_live]
         n = Counter(name for entity_id in live for name in self.origins[entity_id].parts)
-        n[BUILT] += self._counts["entities"] - len(live)
+        n[BUILT] += self._counts["entities"] - len(live) - own
         counted = [{**record, "entities": n[record["name"]]} for record in added]
-        return {**self._source, "entities": n[BUILT], "added": counted}
+        return {**self._source, "entities": n[BUILT], **({"added": counted} if counted else {})}
 
     @property
     def n_rows(self) -> int:

@@ -143,10 +143,9 @@ def read_changes(reader: KBReader, paths: Sequence[Path], *, below: Sequence[str
     entities = list(map(merge_duplicates, by_id.values()))
     if below:
         entities = list(subtree(KnowledgeBase(entities, redirects=reader.redirects), below)[0])
-    changes = Changes(entities, redirects=reader.redirects, repairs=dict(reader.report), source=reader.source)
-    if isinstance(reader, KBReaderBase):
-        changes = replace(changes, retired=reader.retired, places=reader.places, obsolete=reader.obsolete)
-        changes = replace(changes, id_prefix=reader.id_prefix, types=reader.wanted_types)
+    known = ("redirects", "retired", "places", "obsolete", "id_prefix", "source")
+    given = {name: getattr(reader, name) for name in known if hasattr(reader, name)}
+    changes = Changes(entities, repairs=dict(reader.report), types=getattr(reader, "wanted_types", None), **given)
     for ids in (changes.retired, changes.redirects, changes.obsolete):
         for old in [old for old in ids if not old.startswith(changes.id_prefix)]:
             del ids[old]
