@@ -34,6 +34,7 @@ SourceName = Annotated[
 ]
 IdPrefix = Annotated[str, option("TEXT", "Only entities whose id starts with this.", show_default=False)]
 _N_LISTED = 20  # ids of each kind in the result
+_PATIENCE = 600.0  # seconds: another command may be embedding many names
 
 
 def _settings_of(settings: Filter, filters: dict[str, Any]) -> dict[str, Any]:
@@ -104,18 +105,19 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
 
     Raises:
         PelError: if it is part of a pipeline, whose index would not follow, or of an installed package; or if
-            another command does not end in a minute.
+            another command does not end in ten minutes.
     """
     from ..kb import KnowledgeBase
     from ..pipeline.linker_data import CALIBRATION
-    from ..pipeline.saved import check_may_change, load_pipeline, saved_part
+    from ..pipeline.saved import check_may_change, load_pipeline
     from ..util.writing import locked
 
     path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
     in_pipeline = (path / "config.cfg").is_file()
     if not in_pipeline and (path.parent / CALIBRATION).is_file():
         raise PelError(Errors.E655.format(path=path, pipeline=path.parents[1]))
-    with locked((in_pipeline and saved_part(path, "kb")) or path):
+    # of a pipeline a file that corrections do not wait for
+    with locked(path / "config.cfg" if in_pipeline else path, patience=_PATIENCE):
         if in_pipeline:
             check_may_change(path)
             nlp, name, component = load_pipeline(path)

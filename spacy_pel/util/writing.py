@@ -25,6 +25,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 _PATIENCE = 60.0  # seconds to wait for a lock
 _PAUSE = 0.01  # seconds between two tries
+_MOMENT = 0.5  # seconds that a folder may be away while it is replaced
 # .NAME.PROCESS.HOST.RANDOM
 _STAGING_DIR = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
 _cleaned: set[Path] = set()  # folders where this process has removed what killed processes left
@@ -206,9 +207,9 @@ def locked(path: Path, *, patience: float | None = None) -> Iterator[None]:
 
 def _lock(path: Path, patience: float) -> int | None:
     """The descriptor of a locked file or folder; None = it cannot be locked."""
-    if fcntl is None or not path.exists():
+    if fcntl is None:
         return None
-    end = time.monotonic() + patience
+    began = time.monotonic()
     while True:
         with ExitStack() as opened:
             try:
@@ -218,11 +219,14 @@ def _lock(path: Path, patience: float) -> int | None:
                 if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # else it was replaced
                     opened.pop_all()
                     return descriptor
-            except (BlockingIOError, FileNotFoundError):  # another one has it, or is replacing it
+            except BlockingIOError:  # another one has it
                 pass
+            except FileNotFoundError:  # another one is replacing it right now, or it does not exist yet
+                if time.monotonic() > began + _MOMENT:
+                    return None
             except OSError:  # it may not be opened, or the file system has no locks
                 return None
-        if time.monotonic() > end:
+        if time.monotonic() > began + patience:
             raise PelError(Errors.E014.format(path=path, seconds=f"{patience:.0f}"))
         time.sleep(_PAUSE)
 

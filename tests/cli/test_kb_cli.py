@@ -11,6 +11,7 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
+from spacy_pel.cli import kb_changes
 from spacy_pel.cli._kb import reader_of
 from spacy_pel.cli.kb_changes import changed_kb
 from spacy_pel.corpora import read_links
@@ -18,7 +19,7 @@ from spacy_pel.engines.output import write_links
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
-from spacy_pel.util import write_jsonl, writing
+from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import verify_folders
 from spacy_pel.util.writing import locked
 
@@ -208,7 +209,7 @@ def test_additions_at_once_are_all_there(kb, monkeypatch):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add, range(4)))
     assert {f"N{number}" for number in range(4)} < set(KnowledgeBase.from_disk(kb))
-    monkeypatch.setattr(writing, "_PATIENCE", 0.1)
+    monkeypatch.setattr(kb_changes, "_PATIENCE", 0.1)
     with locked(kb), ThreadPoolExecutor(1) as pool, pytest.raises(PelError, match="E014.*Nothing was changed"):
         pool.submit(add, 5).result()
 
