@@ -10,6 +10,7 @@ import spacy
 from spacy_pel.pipeline.detectors.sci_tokenizer import add_run_rules
 from spacy_pel.pipeline.saved import load_spacy
 from spacy_pel.types import Entity
+from spacy_pel.util import read_jsonl
 
 from .conftest import NAME
 
@@ -18,27 +19,12 @@ pytestmark = pytest.mark.slow
 DEFAULT = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 NAMES = """asthma; pneumonia; fever; COPD; type 2 diabetes; rheumatoid arthritis; chronic kidney disease; pre-eclampsia;
 non-small cell lung cancer; small cell lung cancer; hypotension; blood-brain barrier; IL-2; graft-versus-host disease"""
-# what is found is what is written there, with the text that is not read
-TEXTS = {
-    "He had <b>asthma</b> and <em>pneumonia</em>.": ["asthma", "pneumonia"],
-    "<p>He has <b>type 2 diabetes</b>.<br/>No fever.</p>": ["type 2 diabetes", "fever"],
-    "asthma<br>pneumonia<br/>fever": ["asthma", "pneumonia", "fever"],
-    "<ul><li>asthma</li><li>COPD</li></ul>": ["asthma", "COPD"],
-    "&bull; asthma &bull; COPD &amp; &quot;fever&quot;": ["asthma", "COPD", "fever"],
-    "chronic&nbsp;kidney&nbsp;disease": ["chronic&nbsp;kidney&nbsp;disease"],
-    "asthma[1], COPD(2) and pneumonia². Fever.[3,4] ": ["asthma", "COPD", "pneumonia", "Fever"],
-    "asthma\\cite{x}, **rheumatoid arthritis** and ~~fever~~": ["asthma", "rheumatoid arthritis", "fever"],
-    "[rheumatoid arthritis](https://x.org/ra)[1] was treated": ["rheumatoid arthritis"],
-    "rheuma-\ntoid arthritis, chronic kid-\r\nney disease": ["rheuma-\ntoid arthritis", "chronic kid-\r\nney disease"],
-    "Non-\nsmall cell lung cancer, hypo-\ntension": ["Non-\nsmall cell lung cancer", "hypo-\ntension"],
-    "> He has chronic kidney\n> disease.": ["chronic kidney\n> disease"],
-    "\ufeffasthma\x00, pneumonia\u200b": ["asthma", "pneumonia"],
-}
-OF_NAMES = {
-    "pre-\neclampsia, graft-\nversus-host disease": ["pre-\neclampsia", "graft-\nversus-host disease"],
-    "the blood-\nbrain bar-\nrier": ["blood-\nbrain bar-\nrier"],
-    "[a](http://asthma.org/asthma) IL-2[1]": ["IL-2"],
-}
+ROWS = list(read_jsonl(Path(__file__).parents[1] / "fixtures" / "text_as_read.jsonl"))
+
+
+def rows(kind):
+    """Texts and what is found in them, as it is written there."""
+    return pytest.mark.parametrize("text, expected", [(row["text"], row[kind]) for row in ROWS if kind in row])
 
 
 @pytest.fixture
@@ -64,14 +50,14 @@ def texts_of(nlp, text):
     return [ent.text for ent in doc.ents]
 
 
-@pytest.mark.parametrize("text", TEXTS | OF_NAMES)
-def test_names_are_found(table, text):
-    assert texts_of(table, text) == (TEXTS | OF_NAMES)[text]
+@rows("names")
+def test_names_are_found(table, text, expected):
+    assert texts_of(table, text) == expected
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_detector_finds_the_same(default, text):
-    assert texts_of(default, text) == TEXTS[text]
+@rows("detected")
+def test_the_detector_finds_the_same(default, text, expected):
+    assert texts_of(default, text) == expected
 
 
 def test_a_narrow_column_is_read_on_but_a_list_is_not(default):
