@@ -1,9 +1,10 @@
-"""What the short forms of a document stand for: as it defines them, or an earlier passage of its article."""
+"""What the short forms of a document stand for: as it defines them, or an earlier passage of its article; and the items
+of a list that share a word."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable
-from itertools import chain
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -15,6 +16,73 @@ LongForms = dict[str, list[tuple[int, str]]]  # short form -> first character of
 KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` where spaCy stores extensions
 _AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _BEFORE_SHORT = re.compile(f"[{re.escape(_AROUND_SHORT)}]+")
+
+# "B", "B6", "-8", "IV"
+_KIND = r"(?:[A-Z]\d{0,2}|[IVX]{1,4}|\d{1,2}|alpha|beta|gamma|delta|[\u03b1-\u03b4])(?![A-Za-z0-9])"
+_AND = r"(?:,?\s+(?:and|or|and/or|&)\s+)"
+# "hepatitis A, B and C"
+_KINDS = re.compile(rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:,\s*-?{_KIND})*{_AND}-?{_KIND})")
+_ONE_KIND = re.compile(rf"-?{_KIND}")
+_TAIL = re.compile(r"\s+([a-z]{4,}(?:\s+[a-z]{4,})?)")
+# after "T" of "T and B lymphocytes", "T- and B-cells", or "lung" of "lung, breast and colon cancer"
+_SHARED = re.compile(rf"-?(?:,\s*[\w-]+?){{0,3}}{_AND}[\w+]+[\s-]([a-z]{{4,}})\b")
+# labels of words that are not meant as the names that they are, if the last item has another label, or the same one
+_SITES = ("ANATOMICAL_STRUCTURE", "SPATIAL_CONCEPT")
+_PARTS = ("BIOLOGIC_FUNCTION", "HEALTH_CARE_ACTIVITY", "SPATIAL_CONCEPT")
+
+Shortened = tuple[int, int, list[str]]  # where it is, and what it may stand for, the likeliest first
+
+
+def listed_kinds(text: str) -> Iterator[list[Shortened]]:
+    """The items of each list such as "hepatitis A, B and C" or "IL-6 and -8", whose first one has the word that all
+    share, perhaps in the plural: "vitamins B6 and B12"."""
+    for found in _KINDS.finditer(text):
+        head, joint, _ = found.groups()
+        heads = [head.removesuffix("s"), head]
+        tail = _TAIL.match(text, found.end())
+        words = tail[1].split() if tail else []
+        tails = [" ".join(words[:n]) for n in range(len(words), 0, -1)]
+        items: list[Shortened] = []
+        for kind in _ONE_KIND.finditer(text, found.start(3), found.end()):
+            names = [f"{head}{joint}{kind[0].lstrip('-')}" for head in heads]
+            start = kind.start() if items else found.start()
+            items.append((start, kind.end(), [f"{name} {tail}" for tail in tails for name in names] + names))
+        yield items
+
+
+def whole_names(
+    text: str, mentions: Sequence[tuple[int, int, str]], is_name: Callable[[str], object]
+) -> list[str | None]:
+    """What mentions stand for that are items of a list and lack the word that its items share.
+
+    Args:
+        text: of the document.
+        mentions: start, end and label of each.
+        is_name: whether a text is a name of the knowledge base.
+
+    Returns:
+        A name for each; None = it is read as it is.
+    """
+    kinds = {start: (end, names) for items in listed_kinds(text) for start, end, names in items}
+    labels = {offset: label for start, end, label in mentions for offset in range(start, end)} if text else {}
+    read: list[str | None] = []
+    for start, end, label in mentions:
+        names: list[str] = []
+        surface = text[start:end]
+        if start in kinds:
+            kind_end, names = kinds[start]
+            if end > kind_end:  # "C virus infection" of "hepatitis B or C virus infection"
+                names = [f"{name}{text[kind_end:end]}" for name in names]
+            elif {*names[-2:]} == {surface}:
+                names = []
+        elif (shared := _SHARED.match(text, end)) is not None:
+            names = [f"{surface.rstrip('-')} {word}" for word in (shared[1], shared[1].removesuffix("s"))]
+            of_last = labels.get(shared.start(1), "")
+            is_part = label in (_PARTS if label == of_last else _SITES)
+            if len(surface.rstrip("-")) > 1 and not is_part and is_name(surface):
+                names = []
+        read.append(next(filter(is_name, names), None))
+    return read
 
 
 class SharedDefinitions:
@@ -86,19 +154,22 @@ def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     return places[max(0, bisect_right(places, start, key=itemgetter(0)) - 1)][1] if places else None
 
 
-def spelled_out(mentions: Iterable[tuple[str, int]], forms: LongForms) -> list[str | None]:
+def spelled_out(
+    mentions: Iterable[tuple[str, int]], forms: LongForms, names: Iterable[str | None] = ()
+) -> list[str | None]:
     """The long forms of mentions that are an abbreviation, or a long form followed by its abbreviation.
 
     Args:
         mentions: the text of each, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)", and its first character.
         forms: from ``long_forms``.
+        names: from ``whole_names``, for those that are neither of these.
 
     Returns:
         The long form of each; None if the mention is neither of these.
     """
     return [
-        long_form_at(forms, text, start) if text in forms else _without_short_form(text, start, forms)
-        for text, start in mentions
+        (long_form_at(forms, text, start) if text in forms else _without_short_form(text, start, forms)) or name
+        for (text, start), name in zip_longest(mentions, names)
     ]
 
 

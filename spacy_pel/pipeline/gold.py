@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..abbreviations.documents import LongForms, long_forms, spelled_out
+from ..abbreviations.documents import LongForms, long_forms, spelled_out, whole_names
 from ..corpora.document_stream import text_pieces
 from ..errors import Errors, PelError
 from ..linking import Correction, MentionQuery, make_queries
@@ -54,7 +54,8 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                 for short, places in long_forms(doc).items() if detectors else ():
                     forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
-        return make_queries(text, mentions, types=types, spelled_out=partial(spelled_out, forms=forms))
+        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, component.kb.ids))
+        return make_queries(text, mentions, types=types, spelled_out=read_as)
 
     return queries_of_document
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from ..abbreviations.documents import long_forms, spelled_out
+from ..abbreviations.documents import long_forms, spelled_out, whole_names
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
@@ -131,13 +131,17 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
         yield docs
 
 
-def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> "list[MentionQuery]":
-    """One for each span; the document is not changed."""
+def span_queries(
+    doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, is_name: Callable[[str], object]
+) -> "list[MentionQuery]":
+    """One for each span; the document is not changed. See ``whole_names`` for is_name."""
     from ..linking import make_queries
 
     forms = long_forms(doc) if expand_abbreviations else {}
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
-    return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=partial(spelled_out, forms=forms))
+    names = whole_names(doc.text, mentions, is_name)
+    read_as = partial(spelled_out, forms=forms, names=names)
+    return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as)
 
 
 def write_links(

@@ -500,7 +500,8 @@ class ProxyEntityLinker(Pipe):
         return replace(answer, probability=answer.probability * phrase)
 
     def _queries(self, doc: Doc, spans: list[Span]) -> list[MentionQuery]:
-        return span_queries(doc, spans, expand_abbreviations=self.settings.expand_abbreviations)
+        expand = self.settings.expand_abbreviations
+        return span_queries(doc, spans, expand_abbreviations=expand, is_name=self.linker.kb.ids)
 
     def _wants(self, span: Span) -> bool:
         settings, names = self.settings, label_names(span.label_)

@@ -62,7 +62,13 @@ _UNREAD = (
     r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+",
 )
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+# between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"
+_SLASH = (
+    r"(?<=[A-Z][A-Z0-9])/(?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
+    r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
+)
 _RULES = {
+    "slash": _SLASH,
     "run": rf"(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
@@ -119,7 +125,7 @@ class Reading:
 
 
 @lru_cache(maxsize=16)  # the parts of a pipeline read a text one after the other
-def read(text: str, *, hyphenated: bool = False) -> Reading:
+def read(text: str, *, hyphenated: bool = False, apart: bool = False) -> Reading:
     """Read a text: without tags ("<b>"), entities ("&amp;"), citations that are glued to a word ("asthma[1]"),
     marks of Markdown and LaTeX, and invisible characters; words that are hyphenated at the end of a line in one
     piece; of long runs of signs the first sign. Tags of blocks end a paragraph.
@@ -127,13 +133,14 @@ def read(text: str, *, hyphenated: bool = False) -> Reading:
     Args:
         text: as given. Most texts are read as they are.
         hyphenated: all words that go on in the next line keep their hyphen, not only those that seem to have one.
+        apart: names stand apart, "CHF / CAD", that have only a slash between them.
 
     Returns:
         What is read, with the way back to the text as given.
     """
     reading = Reading(text)
     for _ in range(_PASSES):
-        if not (edits := list(_edits(reading.text, hyphenated))):
+        if not (edits := list(_edits(reading.text, hyphenated, apart))):
             break
         reading = _edited(reading, edits)
     return reading
@@ -146,11 +153,11 @@ def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
         doc: the document.
         nlp: a pipeline, whose tokenizer divides the other text.
     """
-    reading = read(doc.text)
+    reading = read(doc.text, apart=True)
     return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
-def _edits(text: str, hyphenated: bool) -> Iterator[Edit]:
+def _edits(text: str, hyphenated: bool, apart: bool) -> Iterator[Edit]:
     words: frozenset[str] | None = None
     for match in _CHANGED.finditer(text):
         (start, end), kind, changed = match.span(), match.lastgroup, match[0]
@@ -168,6 +175,9 @@ def _edits(text: str, hyphenated: bool) -> Iterator[Edit]:
         elif kind == "command":
             yield start, start + changed.index("{") + 1, ""
             yield end - 1, end, ""
+        elif kind == "slash":
+            if apart:
+                yield start, end, " / "
         else:
             yield start, end, " " if kind == "control" else ""
 

@@ -69,6 +69,11 @@ class KnownNames:
         is_known = self.hashes[at] == hashes
         return np.where(is_known, self.marked[at], 0), np.where(is_known, self.named[at], 0)
 
+    def has_name(self, names: Iterable[str]) -> bool:
+        """Whether one of these is known."""
+        hashes = [value for name in names if (value := name_hash(name)) is not None]
+        return any(values.any() for values in self.find(np.array(hashes, dtype=np.uint32)))
+
     def codes_of(self, n: int, spans: NDArray[np.int64], marked: NDArray[np.uint16], named: NDArray[np.uint8]) -> Codes:
         """(n, 2), the codes of n tokens, given what is known of their stretches. Longer stretches come first, then
         earlier ones."""

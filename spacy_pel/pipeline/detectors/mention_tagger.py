@@ -14,16 +14,20 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from thinc.util import to_numpy
 
+from ...abbreviations.documents import listed_kinds
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...types.semantic_types import labels_named
-from ...util.reading import as_read
+from ...util.reading import Reading, as_read
 from ..mentions import type_columns, write_token_types
 from .boundaries import breaks_of, split_tokens, trimmed
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _OUTSIDE, _INSIDE = 0, 2
 _LEAST = 1e-6  # a probability
+# names of these kinds are apart on both sides of a slash; drugs, genes and tests may have one in their name
+_APART = frozenset("BIOLOGIC_FUNCTION BACTERIUM FINDING INJURY_OR_POISONING VIRUS".split())
+_SPACED = len(" / ")
 _SAMPLE = 10  # examples whose documents the model is initialized with
 _BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
 _SETTINGS: dict[str, Any] = {
@@ -146,7 +150,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 continue
             begins = np.array([token.idx for token in seen])
             begins = begins if reading.places is None else reading.places[begins, 0]
-            mentions = reading.given(self._offsets(seen, of_tags))
+            mentions = reading.given(self._with_kinds(seen, self._offsets(seen, of_tags)))
             split_tokens(doc, mentions)
             at = np.searchsorted(begins, [token.idx for token in doc], side="right") - 1
             of_tags = of_tags[np.maximum(at, 0)]
@@ -156,18 +160,57 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            logs = np.log(of_labels + _LEAST)
-            for offsets in mentions:
-                span: Any = doc.char_span(*offsets)
-                label = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
-                tokens = range(span.start, span.end)
+            spans: list[Any] = []
+            for span in self._labelled(doc, mentions, of_labels):
+                before = spans[-1] if spans else None
+                if before is not None and self._are_one(before, span, reading):
+                    offsets = spans.pop().start_char, span.end_char
+                    spans += self._labelled(doc, [offsets], of_labels)
+                else:
+                    spans.append(span)
+            for span in spans:
+                label, tokens = span.label_, range(span.start, span.end)
                 if label in kept and taken.isdisjoint(tokens):
-                    present.append(Span(doc, span.start, span.end, label=label))
+                    present.append(span)
                     taken.update(tokens)
             doc.set_ents(present, blocked=blocked)
             total = of_labels.sum(axis=1, keepdims=True)
             shares = np.divide(of_labels, total, out=np.zeros_like(of_labels), where=total > 0)
             write_token_types(doc, self.labels, shares)
+
+    def _labelled(self, doc: Doc, mentions: Iterable[tuple[int, int]], of_labels: Vectors) -> Iterator[Span]:
+        """Mentions, by their offsets, with the label that is likeliest for their tokens."""
+        logs = np.log(of_labels + _LEAST)
+        for start, end in mentions:
+            span: Any = doc.char_span(start, end)
+            span.label_ = self.labels[int(logs[span.start : span.end].sum(axis=0).argmax())]
+            yield span
+
+    def _are_one(self, before: Span, after: Span, reading: Reading) -> bool:
+        """Whether two mentions are read apart only because the slash between them is, see ``read``."""
+        [(start, end)] = reading.read([(before.end_char, after.start_char)])
+        if not end - start == _SPACED > after.start_char - before.end_char:
+            return False
+        n_apart = (before.label_ in _APART) + (after.label_ in _APART)
+        return n_apart == 0 or (n_apart == 1 and self._knows([before.doc[before.start : after.end].text]))
+
+    def _knows(self, names: Iterable[str]) -> bool:
+        """Whether one of these is a name that the model has learned."""
+        shims = (shim for layer in self.model.walk() for shim in layer.shims)
+        return any(shim.known.has_name(names) for shim in shims if getattr(shim, "known", None) is not None)
+
+    def _with_kinds(self, doc: Doc, mentions: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Mentions, and the other items of lists that begin with one, "hepatitis A, B and C", if these are names that
+        the detector knows."""
+        taken = {offset for mention in mentions for offset in range(*mention)}
+        added = [
+            (start, end)
+            for first, *others in listed_kinds(doc.text)
+            if first[1] - 1 in taken
+            for start, end, names in others
+            if taken.isdisjoint(range(start, end)) and self._knows(names)
+        ]
+        return sorted(mentions + added)
 
     def _offsets(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
         """Mentions by the likeliest of outside, first token and further one, whatever their label. White space has no

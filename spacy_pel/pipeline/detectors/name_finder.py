@@ -1,13 +1,14 @@
 """A component that finds the names that a linker knows, and follows its changes."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ...abbreviations.documents import listed_kinds
 from ...errors import Errors, PelError
 from ...util.names import Runs, runs_of
 from ...util.reading import Reading, as_read, read
@@ -74,7 +75,7 @@ class NameFinder:
         seen, reading = as_read(doc, self.nlp)
         runs = runs_of(reading.text)
         mentions = [mention for mention in self._search(reading.text, runs) if not _is_in_address(seen, mention)]
-        if reading.places is not None and (other := read(doc.text, hyphenated=True)).text != reading.text:
+        if reading.places is not None and (other := read(doc.text, hyphenated=True, apart=True)).text != reading.text:
             # which words keep their hyphen at the end of a line is a guess, unless names tell
             others = list(self._search(other.text, runs_of(other.text)))
             places = reading.read(other.given((mention.start, mention.end) for mention in others))
@@ -82,8 +83,12 @@ class NameFinder:
                 first, last = _words(runs, start, end)
                 if start <= runs.starts[first] and runs.ends[last - 1] <= end:
                     mentions.append(Mention(start, end, first, last, mention.n_marks))
-        if mentions:
-            self._add(doc, mentions, runs, reading)
+        wholes: dict[Mention, str] = {}  # "hepatitis C" for "C" of "hepatitis B and C"
+        for start, end, names in chain.from_iterable(listed_kinds(reading.text)):
+            if (name := next(filter(self._names.__contains__, names), None)) is not None:
+                wholes[Mention(start, end, *_words(runs, start, end))] = name
+        if mentions := [*mentions, *wholes]:
+            self._add(doc, mentions, runs, reading, wholes)
         elif not doc.ents:
             doc.ents = []  # read, without a mention
         return doc
@@ -91,7 +96,9 @@ class NameFinder:
     def _search(self, text: str, runs: Runs) -> Iterator[Mention]:
         return chain.from_iterable(table.search(text, runs) for table in (self._names, self._learned))
 
-    def _add(self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading) -> None:
+    def _add(
+        self, doc: Doc, mentions: list[Mention], runs: Runs, reading: Reading, wholes: Mapping[Mention, str]
+    ) -> None:
         known: dict[Mention, tuple[int, int, Any, Any, Any]] = {}
         places = reading.read((ent.start_char, ent.end_char) for ent in doc.ents)
         for ent, (start, end) in zip(doc.ents, places, strict=True):
@@ -102,11 +109,12 @@ class NameFinder:
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
         kept = [known[mention] for mention in chosen if mention in known]
-        found = reading.given((mention.start, mention.end) for mention in chosen if mention not in known)
+        new = [mention for mention in chosen if mention not in known]
+        found = reading.given((mention.start, mention.end) for mention in new)
         split_tokens(doc, found)
         spans: list[Any] = [doc.char_span(*offsets, self.label) for offsets in found]
-        for span in spans:
-            span._.set(PHRASE, phrase_probability(span.text))
+        for span, mention in zip(spans, new, strict=True):
+            span._.set(PHRASE, phrase_probability(wholes.get(mention, span.text)))
         doc.ents = spans + [
             doc.char_span(start, end, label, kb_id, span_id=id) for start, end, label, kb_id, id in kept
         ]

@@ -142,6 +142,10 @@ class NameTable:
         """The names, distinct."""
         return chain.from_iterable(self._names.values())
 
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a name of the same normal form."""
+        return bool(self._names.get(" ".join(runs_of(name).words)))
+
     def search(self, text: str, runs: Runs) -> Iterator[Mention]:
         """Find names in a text, overlapping ones, too, but none inside a longer word.
 

@@ -1,0 +1,120 @@
+"""Names that share a word or have only a slash between them, by the default pipeline and by a table's names."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+
+from spacy_pel.abbreviations.documents import listed_kinds, whole_names
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+from spacy_pel.util.reading import read
+
+from .conftest import NAME, PLAIN
+
+pytestmark = pytest.mark.slow
+HIV, AIDS, CHF, CAD = "C0019693", "C0001175", "C0018802", "C0010054"
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return spacy.load(Path(__file__).parents[2] / "assets" / "pel_medmentions")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HIV/AIDS", {"HIV": HIV, "AIDS": AIDS}),
+        ("History of CHF/CAD.", {"CHF": CHF, "CAD": CAD}),
+        ("DM/HTN", {"DM": "C0011849", "HTN": "C0020538"}),
+        ("obesity/OSA", {"obesity": "C0028754", "OSA": "C0520679"}),
+        ("PTSD/anxiety", {"PTSD": "C0038436", "anxiety": "C0003467"}),
+        ("asthma/pneumonia", {"asthma": "C0004096", "pneumonia": "C0032285"}),
+        ("TMP/SMX", {"TMP/SMX": "C0041044"}),
+        ("hepatitis A, B and C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
+        ("Vitamins B6 and B12 were given.", {"Vitamins B6": "C0087162", "B12": "C0042845"}),
+        ("IL-6 and -8", {"IL-6": "C0021760", "-8": "C0079633"}),
+        ("T- and B-cells", {"T-": "C0039194", "B-cells": "C0004561"}),
+        ("renal and hepatic failure", {"renal": "C0035078", "hepatic failure": "C0085605"}),
+        ("caspases 3 and 9", {"caspases 3": "C0291573", "9": "C0910167"}),
+        ("pain and anxiety disorders", {"pain": "C0030193", "anxiety disorders": "C0003469"}),
+    ],
+)
+def test_by_the_default_pipeline(nlp, text, expected):
+    assert {ent.text: ent.kb_id_ for ent in nlp(text).ents} == expected
+
+
+SPACED = ["CHF/CAD", "HTN/T2DM/CKD", "obesity/OSA", "COPD/asthma", "HBV/HCV coinfection"]
+GIVEN = [
+    "and/or",
+    "mg/dL",
+    "A/P: HTN",
+    "TGF-β/Smad",
+    "nausea/vomiting",
+    "AND/OR",
+    "BRCA1/2",
+    "SWI/SNF-like",
+    "N/V",
+    "C57BL/6",
+]
+
+
+@pytest.mark.parametrize("text", SPACED + GIVEN)
+def test_names_stand_apart_in_what_detectors_read(text):
+    assert read(text, apart=True).text == (text.replace("/", " / ") if text in SPACED else text)
+    assert read(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("vitamin C and E", ["vitamin C", "vitamin E"]),
+        ("factors V and VIII", ["factor V", "factor VIII"]),
+        ("CDK4 and 6", ["CDK4", "CDK6"]),
+        ("interferon alpha or beta", ["interferon alpha", "interferon beta"]),
+        ("MMP-2, -3, and -9", ["MMP-2", "MMP-3", "MMP-9"]),
+        ("asthma, B cells and C", []),
+        ("asthma and COPD", []),
+        ("IL-6 and TNF", []),
+        ("from 2 to 6 hours", []),
+    ],
+)
+def test_kinds_of_one_thing(text, expected):
+    items = [item for items in listed_kinds(text) for item in items]
+    assert [names[-2] for _, _, names in items] == expected
+
+
+def test_a_whole_name_is_read_only_if_it_is_one():
+    text, names = "lung, breast and colon cancer", {"lung", "breast", "lung cancer", "breast cancer"}
+
+    def read_as(*labels):
+        places = [(0, 4), (6, 12), (17, 29)]
+        return whole_names(
+            text, [(*place, label) for place, label in zip(places, labels, strict=True)], names.__contains__
+        )
+
+    assert read_as("ANATOMICAL_STRUCTURE", "X", "BIOLOGIC_FUNCTION") == ["lung cancer", None, None]
+    names.remove("breast")
+    assert read_as("X", "X", "X") == [None, "breast cancer", None]
+    names.clear()
+    assert read_as("ANATOMICAL_STRUCTURE", "X", "BIOLOGIC_FUNCTION") == [None] * 3
+
+
+@pytest.mark.parametrize("has_ruler", [False, True])
+def test_by_the_names_of_a_table(tmp_path, has_ruler):
+    entities = [Entity(kind, f"Hepatitis {kind}") for kind in "ABC"] + [Entity("IL8", "IL-8"), Entity("IL6", "IL-6")]
+    KnowledgeBase.build(entities, tmp_path / "kb")
+    nlp = spacy.blank("en")
+    if has_ruler:
+        patterns = ["Hepatitis A", "B", "C", "IL-6", "-8"]
+        nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": text} for text in patterns])
+    else:
+        nlp.add_pipe("pel_name_finder")
+    linker = nlp.add_pipe(NAME, config=PLAIN)
+    linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase.from_disk(tmp_path / "kb"))
+    found = {
+        ent.text: ent.kb_id_
+        for ent in nlp("Hepatitis A, B and C; levels of IL-6 and -8; C or D").ents
+        if ent.start < 12
+    }
+    assert found == {"Hepatitis A": "A", "B": "B", "C": "C", "IL-6": "IL6", "-8": "IL8"}
