@@ -197,7 +197,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def _knows(self, names: Iterable[str]) -> bool:
         """Whether one of these is a name that the model has learned."""
         shims = (shim for layer in self.model.walk() for shim in layer.shims)
-        return any(shim.known.has_name(names) for shim in shims if getattr(shim, "known", None) is not None)
+        learned = (getattr(shim, "known", None) for shim in shims)
+        return any(known.has_name(names) for known in learned if known is not None)
 
     def _with_kinds(self, doc: Doc, mentions: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Mentions, and the other items of lists that begin with one, "hepatitis A, B and C", if these are names that
