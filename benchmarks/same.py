@@ -74,6 +74,8 @@ def with_spark(pipeline: Path, texts: Sequence[str]) -> list[str]:
     rows = link_dataframe(df, str(pipeline.absolute()), n_candidates=_CANDIDATES).collect()
     spark.stop()
     mentions = [[mention.asDict(recursive=True) for mention in row["mentions"]] for row in rows]
+    for mention in (mention for of_row in mentions for mention in of_row):
+        mention["candidates"] = [[found["id"], found["score"]] for found in mention["candidates"]]
     return [json.dumps(of_row) for _, of_row in sorted(zip([int(row["id"]) for row in rows], mentions, strict=True))]
 
 
