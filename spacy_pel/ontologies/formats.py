@@ -11,7 +11,7 @@ from ..util import read_json, read_lines
 from ..util.files import Place, ending_of, unexpected
 from .obo import read_obo
 from .owl import NAMESPACES, NCIT_RETIRED, compact_id, read_owl
-from .term import Term
+from .term import Term, cell_parts
 
 Value = TypeVar("Value")
 _REPLACED_BY = f"{NAMESPACES['obo']}IAO_0100001"
@@ -236,11 +236,6 @@ def read_ncit_table(path: Path) -> Iterator[Term]:
             namespace="NCIt",
             line=number,
         )
-
-
-def cell_parts(cell: str, separator: str = "|") -> list[str]:
-    """The texts of a cell, without blank ones."""
-    return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
 FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {

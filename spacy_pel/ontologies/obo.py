@@ -14,9 +14,8 @@ from pathlib import Path
 
 from ..util import read_lines
 from ..util.files import Place, unexpected
-from .term import Term
+from .term import SCOPES, Term
 
-SCOPES = ("exact", "related", "narrow", "broad")
 _REST = rf"(?:{'|'.join(SCOPES).upper()})\b|\["  # of a value after its text
 # as the format has it, and as releases have it: with quotation marks in the text that are not escaped
 _TEXT = r'"((?:[^"\\]|\\.)*)"\s*'

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import chain
 
+SCOPES = ("exact", "related", "narrow", "broad")  # of synonyms
 _LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _BLANKS = re.compile(r"\s+")
 _REPLACED = re.compile(r"(?i)^(?!.*\bconsider).*\b(?:use|replaced?|merged|moved|superseded|same as|duplicate of)\b")
@@ -78,3 +79,8 @@ def clean_text(text: str) -> str:
     if "\\" in text:
         text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
     return _BLANKS.sub(" ", text).strip()
+
+
+def cell_parts(cell: str, separator: str = "|") -> list[str]:
+    """The texts of a cell, without blank ones."""
+    return [part.strip() for part in cell.split(separator) if part.strip()]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import Errors, PelError, quoted
 from ..ontologies import Term
-from ..ontologies.formats import cell_parts
+from ..ontologies.term import cell_parts
 from ..util import read_lines
 from ..util.files import Place, unexpected
 from ..util.parsing import read_cells

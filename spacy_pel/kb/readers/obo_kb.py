@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import Errors, PelError
 from ...ontologies import Term, clean_text, read_terms
-from ...ontologies.obo import SCOPES
+from ...ontologies.term import SCOPES
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ...kb.readers.reader_base import KBReaderBase
-from ...ontologies.formats import cell_parts
 from ...ontologies.owl import compact_id
+from ...ontologies.term import cell_parts
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
