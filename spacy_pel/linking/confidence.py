@@ -18,7 +18,7 @@ from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Rows, Scores
 from ..util import normalize_alias
-from ..util.arrays import ranks, row_sums, segment_sum
+from ..util.arrays import ranks, segment_sum
 from .combiner import is_gold
 from .nil import logistic, rounded
 from .query import MentionQuery
@@ -108,7 +108,7 @@ class Confidence:
             return Trust(best * (1.0 - nil_scores), nil_scores, np.zeros(len(best), dtype=np.bool_))
         (bias, *weights), (nil_bias, of_nil) = self.link_weights, self.nil_weights
         logits = [
-            bias + row_sums(answer_features(table, shares, nil_scores, forms) * weights),
+            bias + (answer_features(table, shares, nil_scores, forms) * weights).cumsum(axis=1)[:, -1],
             nil_bias + of_nil * logit(nil_scores),
         ]
         link, nil = logistic(np.stack(logits))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
 from ..types.semantic_types import ST21PV, st21pv_type
-from ..util.arrays import numbered, row_sums
+from ..util.arrays import numbered
 from .query import MentionQuery
 
 _COLUMNS = {tui: column for column, tui in enumerate(ST21PV)}
@@ -43,7 +43,7 @@ def type_shares(kb: KnowledgeBase, queries: Sequence[MentionQuery], table: Candi
     of_candidates = np.einsum("nkt,nt->nk", belongs, of_mentions)
     typed = belongs.any(axis=2)
     counts = typed.sum(axis=1)
-    mean = np.divide(row_sums(of_candidates), counts, out=np.ones(len(known), np.float32), where=counts > 0)
+    mean = np.divide(of_candidates.cumsum(axis=1)[:, -1], counts, out=np.ones(len(known), np.float32), where=counts > 0)
     shares[known] = np.where(typed, of_candidates, mean[:, None])
     return shares
 
@@ -67,7 +67,7 @@ def labels_after_linking(
     if known:
         belongs = _belongs(kb, kb_rows[known])
         each = belongs / np.maximum(belongs.sum(axis=2, keepdims=True), 1.0)
-        of_candidates = row_sums(shares[known][:, :, None] * each)
+        of_candidates = (shares[known][:, :, None] * each).cumsum(axis=1)[:, -1]
         of_mentions = np.stack([queries[number].types for number in known])  # type: ignore[misc]
         mixed = _OF_DETECTOR * of_mentions + (1 - _OF_DETECTOR) * of_candidates
         for number, column in zip(known, mixed.argmax(axis=1).tolist(), strict=True):

@@ -426,14 +426,13 @@ def of_first(values: NDArray[Any], scores: Scores) -> NDArray[Any]:
 
 def _around(table: CandidateTable, scores: Scores) -> Floats:
     """(n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above 0."""
-    columns = []
-    for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
-        positive = np.where(table.filled, np.maximum(weights, 0.0), 0.0).astype(np.float64)  # scores may be cosines
-        total = row_sums(positive)
-        for name in _RECORD:
-            weighted = row_sums(positive * table.features[name])
-            columns.append(np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0))
-    return np.stack(columns, axis=1)
+    weights = np.stack([table.features.get("vote", np.zeros_like(scores)), scores], axis=2)
+    positive = np.where(table.filled[:, :, None], np.maximum(weights, 0.0), 0.0)  # scores may be cosines
+    values = np.stack([np.ones_like(scores), *(table.features[name] for name in _RECORD)], axis=2)
+    sums = row_sums(positive[:, :, :, None].astype(np.float64) * values[:, :, None])
+    total, weighted = sums[:, :, :1], sums[:, :, 1:]
+    means = np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
+    return means.reshape(len(means), len(_AROUND))  # type: ignore[no-any-return]
 
 
 def _principal(vectors: Vectors | None, used: Flags, n: int) -> Vectors:
@@ -449,9 +448,10 @@ def _principal(vectors: Vectors | None, used: Flags, n: int) -> Vectors:
 
 
 def _entropy(scores: Scores) -> Floats:
-    shares = np.maximum(scores.astype(np.float64), 0.0)
-    shares /= np.maximum(row_sums(shares)[:, None], 1e-12)
-    return -row_sums(shares * np.log(np.maximum(shares, 1e-12)))  # type: ignore[no-any-return]
+    values = np.maximum(scores.astype(np.float64), 0.0)
+    total, logs = row_sums(np.stack([values, values * np.log(np.maximum(values, 1e-12))], axis=2)).T
+    safe = np.maximum(total, 1e-12)
+    return np.where(total > 0, np.log(safe) - logs / safe, 0.0)
 
 
 def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:

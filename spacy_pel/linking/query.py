@@ -71,7 +71,7 @@ def make_queries(
     """
     reading = read(text)
     queries: list[MentionQuery] = []
-    places = reading.read((start, end) for start, end, _ in mentions)
+    places = reading.read([(start, end) for start, end, _ in mentions])
     for (start, end, label), of_mention, (first, last) in zip(mentions, types, places, strict=True):
         place = (reading.text, first, last) if first < last else (text, start, end)  # nothing of it is read
         queries.append(MentionQuery(*place, label, types=of_mention))

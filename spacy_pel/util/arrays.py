@@ -1,7 +1,8 @@
 """Arrays: pieces of different lengths, rectangular tables of candidates, vectors."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -100,9 +101,8 @@ def numbered(items: Iterable[Item]) -> tuple[list[Item], NDArray[np.int64]]:
 # two do not, so a mention gets the same numbers in any batch.
 
 
-def row_products(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """(n, m), the inner products of n rows with m others."""
-    return np.einsum("nw,mw->nm", rows, others)  # type: ignore[no-any-return]
+row_products: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] = partial(np.einsum, "nw,mw->nm")
+"""(n, m), the inner products of n rows with m others."""
 
 
 def row_sums(values: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ def test_tables_are_as_large_as_asked_for(tmp_path):
     assert counts == {name: text.count("\n") for name, text in texts.items()}
     reader = UmlsKB(types=["st21pv"], strict=True)
     entities = list(reader([tmp_path / "META"]))
-    assert len(entities) == 3000 and reader.report == {}
+    assert len(entities) == 3000 and reader.report.keys() <= {"semantic_tag"}
     n_names = sum(1 + len(entity.aliases) for entity in entities)
     # 10 million rows give 2.36 million concepts with 7.4 million names
     assert abs(counts["MRCONSO"] / 3000 - 10 / 2.36) < 0.3 and abs(n_names / 3000 - 7.4 / 2.36) < 0.2

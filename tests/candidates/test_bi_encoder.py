@@ -46,4 +46,4 @@ def test_each_distinct_mention_is_encoded_once(kb, encoder, make_index):
     elsewhere = MentionInText("Heart attack, again.", 0, 12)
     generator.find_candidates(kb, [*MENTIONS, elsewhere])
     assert asked == [[*mentions_of("Heart attack", "renal failure", "cold"), elsewhere]]
-    assert len(generator.find_candidates(kb, [])) == 0 and len(asked) == 1
+    assert len(generator.find_candidates(kb, [])) == 0

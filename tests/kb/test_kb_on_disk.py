@@ -35,7 +35,7 @@ def test_changes_survive_every_round_trip(folder, tmp_path):
     kb.to_disk(tmp_path / "copy")
     assert same(kb, KnowledgeBase.from_disk(tmp_path / "copy"))
     kb.to_disk(folder)
-    assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source == {"licence": "CC0"}
+    assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source["licence"] == "CC0"
     assert len(pickle.dumps(kb)) < 1000  # the changes are in the folder now
     inode = (folder / "entities.arrow").stat().st_ino
     kb.to_disk(folder)

@@ -34,7 +34,7 @@ _SEPARATOR = re.compile(
     rf"\s*[;|\t]\s*|\s*[{BULLETS}]\s*(?=[A-Za-z])|\s+nor\s+|(?:(?<=\s)|^){GLUED_NUMBER}"
     r"|(?<=[A-Za-z]{2})(?:\+|\s\+\s)(?=[A-Za-z]{2,}(?![\w+]))"
 )
-_SLASHED = re.compile(r"[A-Za-z][a-z]{3,}(?:/[a-z]{4,})+")
+_SLASHED = re.compile(r"[A-Za-z][a-z]{3,}(?:/[a-z]{4,})+|[A-Z][A-Za-z0-9]{1,4}(?:/[A-Z][A-Za-z0-9]{1,4}){2,}")
 _DRUG = re.compile(
     r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
     r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"

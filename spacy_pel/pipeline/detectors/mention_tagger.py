@@ -188,6 +188,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _are_one(self, before: Span, after: Span, reading: Reading) -> bool:
         """Whether two mentions are read apart only because the slash between them is, see ``read``."""
+        if reading.places is None:
+            return False
         [(start, end)] = reading.read([(before.end_char, after.start_char)])
         if not end - start == _SPACED > after.start_char - before.end_char:
             return False
