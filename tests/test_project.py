@@ -98,7 +98,7 @@ def test_sources_of_a_knowledge_base_are_assets(config):
 
 @pytest.mark.parametrize(
     "steps",
-    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["names"], ["paper"]],
+    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["medic", "benchmark-medic"], ["paper"]],
     ids=lambda steps: steps[0],
 )
 def test_every_command_needs_only_what_is_given_or_made_before(steps):
