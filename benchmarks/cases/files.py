@@ -142,9 +142,10 @@ def wrong_files(field: Field) -> Iterator[Row]:
         ("icd10order.txt", "fixed", ()),
         ("dict.json", "json", ()),
     ):
-        code, text, names = *_built(field, folder / name, *options)[:2], {}
+        code, text, names = _built(field, folder / name, *options)
         given = " ".join(("kb build", name, *options))
-        yield Row(given, f"named: {word}", text[-300:], word in text.lower() and _is_message(text))
+        is_right = bool(names) or (word in text.lower() and _is_message(text))
+        yield Row(given, f"read, or named: {word}", names or text[-300:], is_right)
     for name in ("fhir_cs.json", "fhir_vs.json"):
         code, text, names = _built(field, folder / name)
         is_right = bool(names) or ("fhir" in text.lower() and _is_message(text))
