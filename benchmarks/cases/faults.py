@@ -103,7 +103,7 @@ def abbreviations(field: Field) -> Iterator[Row]:
 def at_once(field: Field) -> Iterator[Row]:
     kb = field.work / "locked_kb"
     (field.work / "locked.csv").write_text("code,name\nA0,zorbitis\n", encoding="utf8")
-    field.run("kb", "build", kb, field.work / "locked.csv", "--overwrite")
+    field.run("kb", "build", kb, field.work / "locked.csv")
     commands = []
     for number in range(1, 5):
         path = field.work / f"one{number}.csv"
@@ -235,13 +235,14 @@ def provenance(field: Field) -> Iterator[Row]:
 def adds(field: Field) -> Iterator[Row]:
     from spacy_pel.kb import KnowledgeBase
 
-    kb, base, more = field.work / "known", field.work / "base.obo", field.work / "row.csv"
+    base, more = field.work / "base.obo", field.work / "row.csv"
     term = "[Term]\nid: HP:1\nname: Hemiparesis\n{}\n"
     synonyms = 'def: "Weakness of a side." []\nsynonym: "Half-sided weakness" EXACT []\nxref: SNOMEDCT:1'
     base.write_text("format-version: 1.2\n\n" + term.format(synonyms), encoding="utf8")
     more.write_text("id,name,synonyms\nHP:1,Hemiparesis,one-sided weakness\n", encoding="utf8")
     for options, right in (((), True), (("--replace",), False)):
-        field.run("kb", "build", kb, base, "--overwrite")
+        kb = field.work / f"known{len(options)}"
+        field.run("kb", "build", kb, base)
         _, text = field.run("kb", "add", kb, more, *options)
         entity = KnowledgeBase.from_disk(kb)["HP:1"]
         got = [entity.canonical_name, *entity.aliases, entity.definition]
