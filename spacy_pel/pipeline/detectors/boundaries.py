@@ -20,7 +20,8 @@ GLUED_NUMBER = r"\d{1,2}[.)](?=[A-Za-z]{2})"  # "1.HTN"
 _NARROWEST = 40  # characters; lists aside, text is hardly ever wrapped to shorter lines
 _NARROW_COLUMN, _N_RUNNING = 25, 4  # the same where so many of these words are near: that is no list
 _RUNNING = frozenset("a an and as at by for from had has in is of on or that the to was were which who with".split())
-_CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:)")  # "Hypertension", "ALLERGIES:"
+# "Hypertension", "ALLERGIES:", "F41.1", "J45 Asthma"
+_CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:|[A-Z]\d\d(?:\.\d|\s+[A-Z][a-z]))")
 # what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
 _MARK = re.compile(
     r"[^\S\n]*(?:\d{1,2}[.)](?=[A-Za-z])"

@@ -16,6 +16,10 @@ SENTENCES = [
     (WRAPPED, [WRAPPED]),
     ("no fever|cough\tHTN", ["no fever|cough\tHTN"]),
     ("one line", ["one line"]),
+    (
+        "K21.9 Reflux disease without esophagitis\nJ45 Asthma",
+        ["K21.9 Reflux disease without esophagitis", "J45 Asthma"],
+    ),
     ("\n", [""]),
 ]
 
