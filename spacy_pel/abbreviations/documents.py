@@ -18,7 +18,13 @@ _AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _BEFORE_SHORT = re.compile(f"[{re.escape(_AROUND_SHORT)}]+")
 
 # "B", "B6", "-8", "IV"
-_KIND = r"(?:[A-Z]\d{0,2}|[IVX]{1,4}|\d{1,2}|alpha|beta|gamma|delta|[\u03b1-\u03b4])(?![A-Za-z0-9])"
+_COUNTED = (
+    "h|min|kDa|cases|controls|children|days?|healthy|hours?|men|mice|months?|patients|rats|subjects|weeks?|women|years?"
+)
+_KIND = (
+    rf"(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}}|\d{{1,2}}(?!\s(?:{_COUNTED})\b)|alpha|beta|gamma|delta|[\u03b1-\u03b4])"
+    "(?![A-Za-z0-9])"
+)
 _AND = r"(?:,?\s+(?:and|or|and/or|&)\s+)"
 # "hepatitis A, B and C"
 _KINDS = re.compile(rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:,\s*-?{_KIND})*{_AND}-?{_KIND})")
@@ -69,7 +75,7 @@ def whole_names(
     for start, end, label in mentions:
         names: list[str] = []
         surface = text[start:end]
-        if start in kinds:
+        if start in kinds and end >= kinds[start][0]:
             kind_end, names = kinds[start]
             if end > kind_end:  # "C virus infection" of "hepatitis B or C virus infection"
                 names = [f"{name}{text[kind_end:end]}" for name in names]

@@ -420,7 +420,7 @@ class ChangedStore:
         for entity_id, current in zip(ids, self.states(ids), strict=True):
             edit = None if as_edits else self.edits.get(entity_id)
             before = current if edit is None else edit.release
-            entity = before.entity if before.live and not replaces else None
+            entity = before.entity if before.live and not (replaces and entity_id in given) else None
             origin = _NEW if entity is None else self.origins.get(entity_id, _OF_BUILD)
             if entity_id in given or entity_id not in retired:
                 entity, origin = origin.with_part(entity, source, given.get(entity_id), adds=adds or as_edits)

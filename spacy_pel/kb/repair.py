@@ -40,7 +40,9 @@ _WINDOWS_1252 = {code: char for code in _C1 if (char := bytes([code]).decode("cp
 _CP1252 = "".join(_WINDOWS_1252.values())
 _BYTES = {ord(char): code for code, char in _WINDOWS_1252.items()}
 _NEXT = f"[\x80-\xbf{_CP1252}]"
-_MOJIBAKE = re.compile(f"[\xc2-\xdf]{_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}")
+_MOJIBAKE = re.compile(
+    f"(?:[\xc2-\xc4\xce-\xd1]|\xc5(?![\xb2\xb3])|\xc3){_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}"
+)
 _TAGS = """assessment scale|body structure|cell|cell structure|clinical drug|context-dependent category|disorder|event|
 finding|medicinal product|morphologic abnormality|observable entity|occupation|organism|person|physical force|
 physical object|procedure|product|qualifier value|regime/therapy|situation|specimen|substance|tumor staging"""

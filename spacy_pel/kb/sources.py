@@ -71,7 +71,7 @@ def listed(record: Mapping[str, Any]) -> list[dict[str, Any]]:
         n = record.get("entities", record.get("ids", 0))
         found = [{"name": record.get("name") or record.get("origin") or "unnamed", "entities": n, **facts}]
     found += [one for added in record.get("added", ()) for one in listed(added)]
-    return list({(one["name"], one.get("version")): one for one in found}.values())
+    return list({(one["name"], one.get("version"), one.get("licence")): one for one in found}.values())
 
 
 def source_line(source: Mapping[str, Any]) -> str:

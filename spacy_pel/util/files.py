@@ -69,13 +69,13 @@ _TAG = r"\s*(?:(?:<[?!](?!--)[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<(?:\w+:)?"  # and
 _BEGINNINGS = {
     r"PK\x03\x04.{,4000}\b(xl|word)/|\xd0\xcf\x11\xe0": Format("an Excel or Word file", "Save it as CSV or text."),
     r"PK(\x03\x04|\x05\x06)": Format("a zip file", _UNPACK),
-    r"\x1f\x8b|BZh\d1AY|\xfd7zXZ\0|7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd|.{257}ustar": Format("packed data", _UNPACK),
+    r"\x1f\x8b|BZh\d1AY|\xfd7zXZ\0|7z\xbc\xaf|Rar!\x1a|\x28\xb5\x2f\xfd|.{257}ustar": Format("packed data", _UNPACK),
     r"%PDF-": Format("a PDF", "Extract its text."),
     r"\{\\rtf": Format("rich text (RTF)", "Save it as text."),
     r"x\x9c": Format(
         "zlib data, such as spaCy's DocBin", "Convert a DocBin: spacy-pel convert OUT.jsonl --reader docbin"
     ),
-    r"PAR1": Format("a Parquet file", "Name it .parquet, where tables are read, or save it as CSV."),
+    r"PAR1[\x00-\x1f]": Format("a Parquet file", "Name it .parquet, where tables are read, or save it as CSV."),
     _TAG + r"html\b|\s*<!doctype html": Format("a web page (HTML)", "Download the file itself, or extract its text."),
     _TAG + r"Pubmed(Book)?Article": Format("PubMed XML", _AS_TEXTS),
     _TAG + r"(pmc-articleset|article|TEI)\b": Format("JATS or TEI, the XML of articles", _AS_TEXTS),

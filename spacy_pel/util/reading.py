@@ -17,7 +17,7 @@ Edit = tuple[int, int, str]  # start, end, and what is read there instead
 # which takes off one at a time, would need quadratic time.
 _SIGN = r"(?:[^\w\s]|_)"
 _RUN = 64
-LONG_RUN = rf"(?:{_SIGN}[^\W_]{{0,2}}){{{_RUN},}}"
+LONG_RUN = rf"(?:{_SIGN}[^\W_]{{0,2}}){{{_RUN - 1},}}{_SIGN}"
 
 _INLINE = """a abbr acronym b bdi bdo big cite code del dfn em ext-link font i img ins italic kbd label mark
 named-content q s samp sc small span strike strong sub sup tt u underline var xref bold monospace"""
@@ -29,7 +29,7 @@ ul"""
 
 def _tag(names: str) -> str:
     """A tag with one of these names: "<b>", "</p>", "<br/>", "<a href=…>", but not "<b and c>"."""
-    return rf"(?i:</?(?:jats:)?(?:{'|'.join(names.split())})(?=\s*/?>|\s[^<>]*=)[^<>]*>)"
+    return rf"(?i:</?(?:jats:)?(?:{'|'.join(names.split())})(?=\s*/?>|\s+[\w:-]+\s*=)[^<>]*>)"
 
 
 TAG = re.compile(_tag(f"{_INLINE} {_BLOCKS}"))
@@ -59,7 +59,7 @@ _UNREAD = (
     r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\]",
     rf"{_tag(_INLINE)}|<!--[^<>]*-->",
     # zero-width characters, marks of direction, soft hyphens, byte order marks
-    r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+",
+    r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+",
 )
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 # between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"

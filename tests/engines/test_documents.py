@@ -28,7 +28,7 @@ WRONG = [
         f"{XML}<PubmedArticleSet><PubmedArticle/></PubmedArticleSet>",
         "PubMed XML. It is not read. Get it as BioC",
     ),
-    ("x.xml.gz", gzip.compress(f"{XML}<article><front/></article>".encode()), "JATS"),
+    ("x.xml.gz", gzip.compress(f"{XML}<article><front/></article>".encode(), mtime=0), "JATS"),
     ("x.xml", f'{XML}<!DOCTYPE article>\n<article xmlns:x="y"/>', "JATS"),
     ("x.nbib", "PMID- 1\nTI  - Asthma\n", "a list of PubMed's"),
     ("x.ris", "TY  - JOUR\nTI  - Asthma\n", "a list of references"),

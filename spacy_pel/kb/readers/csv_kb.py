@@ -48,7 +48,8 @@ _PUBLISHED = {
     ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
 # columns that say which rows are no longer in use, and what they say of the others
-_INVALID, _VALID = ("invalid_reason", "obsolete", "deprecated", "retired"), ("", "0", "false", "no", "n", "valid", "v")
+_INVALID = ("invalid_reason", "obsolete", "deprecated", "retired")
+_VALID = frozenset("0 0.0 f false no n none null nan na valid v active current".split()) | {"", r"\n"}
 _SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
 # a line of the order files of ICD-10, whose columns have fixed widths: number, code, whether it is billable, titles
 _ICD10_ORDER = re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)")
