@@ -102,11 +102,13 @@ def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: s
         own = record.get("name", "")
         is_same = own in ("", record.get("origin"), name) or record.get("files") == [path.name for path in files]
         if record.get("reader") == reader and (own == name if name else is_same or _has_ids_of(own, files[0])):
-            return record
+            return {"name": record.get("origin") or reader, **record}
     return {}
 
 
 def _has_ids_of(ontology: str, path: Path) -> bool:
+    if not path.is_file():  # the folder of a release
+        return False
     with open_bytes(path) as file:
         return re.search(rf"(id: |[/#]){re.escape(ontology)}[:_.]".encode(), file.read(1 << 18), re.I) is not None
 

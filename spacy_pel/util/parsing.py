@@ -174,15 +174,16 @@ def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tu
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    lines = read_lines(path, file)
+    lines, is_first = read_lines(path, file), True
     for number, line in lines:
-        if line.lstrip().startswith("["):
+        if is_first and line.lstrip().startswith("["):
             yield from _array(path, "\n".join([line, *(more for _, more in lines)]))
         elif line.strip():
             record = json_object(line, f"{path}, line {number}")
             if _ESCAPED_SURROGATE.search(line):
                 check_unicode(record, f"{path}, line {number}")
             yield number, record
+        is_first = is_first and not line.strip()
 
 
 def _array(path: PathLike, text: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -62,7 +62,7 @@ class ConllCorpus(CorpusReaderBase):
         PelError: if no column holds tags; names a line.
         """
         width = max((len(cells) for _, cells in rows), default=2)
-        columns = range(width - 1, 0, -1) if self.tag_column is None else [self.tag_column]
+        columns = range(max(width, 2) - 1, 0, -1) if self.tag_column is None else [self.tag_column]
         for unlike in ("O", ""):  # one with mentions, if there is one
             for at in columns:
                 column = [cells[at] if at < len(cells) else "" for _, cells in rows]
