@@ -108,7 +108,7 @@ def main(
         shuffled = rng.sample(order, len(order))
         ways[f"nlp.pipe, batches of {size}, shuffled"] = partial(piped, loaded, some, shuffled, batch_size=size)
     ways["nlp.pipe, 2 processes"] = partial(piped, loaded, some, order, n_process=2, batch_size=32)
-    ways["nlp.pipe, loaded anew"] = lambda: piped(load_pipeline(pipeline), some, order, batch_size=128)
+    ways["nlp.pipe, loaded again"] = lambda: piped(load_pipeline(pipeline), some, order, batch_size=128)
     with tempfile.TemporaryDirectory(prefix="pel_same_") as holder:
         engines: dict[str, Any] = {"link, 1 process": LocalEngine(), "link, 2 processes": LocalEngine(n_process=2)}
         if find_spec("ray"):

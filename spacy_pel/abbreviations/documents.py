@@ -70,7 +70,7 @@ def whole_names(
         A name for each; None = it is read as it is.
     """
     kinds = {start: (end, names) for items in listed_kinds(text) for start, end, names in items}
-    labels = {offset: label for start, end, label in mentions for offset in range(start, end)} if text else {}
+    labels = {offset: label for start, end, label in mentions for offset in range(start, end)}
     read: list[str | None] = []
     for start, end, label in mentions:
         names: list[str] = []

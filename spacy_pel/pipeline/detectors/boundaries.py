@@ -18,7 +18,7 @@ Offsets = tuple[int, int]
 BULLETS = "•●▪◦‣"
 GLUED_NUMBER = r"\d{1,2}[.)](?=[A-Za-z]{2})"  # "1.HTN"
 _NARROWEST = 40  # characters; lists aside, text is hardly ever wrapped to shorter lines
-_NARROW_COLUMN, _N_RUNNING = 25, 4  # the same where so many of these words are near: that is no list
+_NARROW_COLUMN, _N_RUNNING = 25, 4  # characters, if this many of the words below are nearby, as in prose
 _RUNNING = frozenset("a an and as at by for from had has in is of on or that the to was were which who with".split())
 # "Hypertension", "ALLERGIES:", "F41.1", "J45 Asthma"
 _CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:|[A-Z]\d\d(?:\.\d|\s+[A-Z][a-z]))")
