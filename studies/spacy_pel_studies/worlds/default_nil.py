@@ -223,7 +223,8 @@ def left_out(samples: Sequence[Sample]) -> list[dict[str, Any]]:
 
     Returns:
         One for each sample: "system", "world" and "entities", the metrics, and
-        under "both" those where the encoder or generator was left out as well, if there are others.
+        under "both" those where the encoder or generator was left out as well, if the others have
+        candidates for mentions of both kinds: exact names may have none for what is NIL.
     """
     found = []
     for one in samples:
@@ -232,7 +233,8 @@ def left_out(samples: Sequence[Sample]) -> list[dict[str, Any]]:
         record["vectors"] = one.has_vectors
         record.update(measure(one, fit_weights(others)))
         others = [each for each in others if each.system != one.system]
-        if others:
+        kinds = [each.is_nil[each.filled] for each in others]
+        if len({bool(is_nil) for each in kinds for is_nil in each}) == 2:
             record["both"] = measure(one, fit_weights(others))
         found.append(record)
     return found
