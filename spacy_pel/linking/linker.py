@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
     from ..index import EntityIndex
 
 ReadContext = Literal["always", "never"]
-_FORM_CACHE = 64  # megabytes
 
 
 class Linker:
@@ -76,7 +75,7 @@ class Linker:
         batch_size: int = 64,
         coverage: float | None = None,
         read_context: ReadContext = "never",
-        form_cache: float = _FORM_CACHE,
+        form_cache: float = 64,
         reranker: Reranker | None = None,
         generator: CandidateGenerator | None = None,
         memory: Memory | None = None,

@@ -54,7 +54,6 @@ _AROUND = [f"{how}_{name}" for how in ("voted", "scored") for name in _RECORD]
 
 _MIN_BATCH, _MAX_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
-_ARRAYS = ("hidden_weights", "hidden_bias", "weights")
 
 
 @dataclass(frozen=True)
@@ -273,7 +272,7 @@ class _Network(NamedTuple):
     hidden_weights: Floats  # (c, h)
     hidden_bias: Floats  # (h,)
     weights: Floats  # (h,)
-    bias: float
+    bias: Floats  # ()
 
     def logits(self, values: Floats) -> Floats:
         """(n,), of P(NIL)."""
@@ -358,16 +357,13 @@ class NetworkNil(_FittedNil):
         for _ in range(self.epochs):
             model.partial_fit(values, truth, classes=[False, True])
         (hidden_weights, weights), (hidden_bias, bias) = model.coefs_, model.intercepts_
-        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), float(rounded(bias)[0]))
+        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), rounded(bias)[0])
 
     def state(self) -> dict[str, Any]:
         """What the networks read, and their weights; empty before ``fit``."""
         if self._inputs is None:
             return {}
-        networks = [
-            {**network._asdict(), **{name: getattr(network, name).tolist() for name in _ARRAYS}}
-            for network in self._networks
-        ]
+        networks = [{name: values.tolist() for name, values in one._asdict().items()} for one in self._networks]
         record = {} if self.record is None else {"record": self.record.state()}
         return {**self._inputs.state(), "networks": networks, **record}
 
@@ -383,7 +379,7 @@ class NetworkNil(_FittedNil):
         elif self.record is not None:
             self.record = TrackRecord.empty()
         self._networks = [
-            _Network(**{name: np.asarray(saved[name], np.float64) for name in _ARRAYS}, bias=float(saved["bias"]))
+            _Network(**{name: np.asarray(saved[name], np.float64) for name in _Network._fields})
             for saved in state.get("networks", ())
         ]
 
