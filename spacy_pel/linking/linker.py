@@ -194,7 +194,7 @@ class Linker:
     def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
         label_types = self.decider.label_types
-        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types else table
+        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
@@ -218,7 +218,6 @@ class Linker:
             threshold=self.threshold,
             coverage=self.coverage,
             priors=None if self.index is None else self.index.priors,
-            entries=self.learned_mentions.numbers if ranked.matches is not None else None,
         )
 
     # -- memory -----------------------------------------------------------------------------

@@ -74,9 +74,7 @@ class NilInputs:
     with_record: bool
 
     @classmethod
-    def fit(
-        cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int
-    ) -> tuple["NilInputs", Floats, Flags]:
+    def fit(cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int) -> "NilInputs":
         """Learn from mentions that have candidates; the others are NIL by rule.
 
         Args:
@@ -84,9 +82,6 @@ class NilInputs:
             scores: (n, k), the combiner's.
             is_nil: (n,), True where the gold entity is not in the KB.
             directions: maximum number of directions; 0 = none.
-
-        Returns:
-            The inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
 
         Raises:
             PelError: if these mentions are not of both kinds.
@@ -100,8 +95,7 @@ class NilInputs:
         values = raw._columns(table, scores)[filled]
         deviation = values.std(axis=0)
         scale = np.where(deviation > 1e-9, deviation, 1.0)
-        inputs = cls(values.mean(axis=0), scale, principal, raw.with_record)
-        return inputs, inputs._standardised(values), is_nil[filled]
+        return cls(values.mean(axis=0), scale, principal, raw.with_record)
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c), clipped at 5 standard deviations: what is farther off counts no more.
@@ -109,10 +103,7 @@ class NilInputs:
         Raises:
             PelError: if the vectors have another width, or there are none.
         """
-        return self._standardised(self._columns(table, scores))
-
-    def _standardised(self, values: Floats) -> Floats:
-        return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
+        return np.clip((self._columns(table, scores) - self.mean) / self.scale, -5.0, 5.0)
 
     def _columns(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c)"""
@@ -189,8 +180,8 @@ class _FittedNil(ABC):
         Raises:
             PelError: if the mentions are not of both kinds.
         """
-        inputs, values, truth = NilInputs.fit(table, scores, is_nil, directions=self.directions)
-        self._fit(values, truth)
+        inputs, filled = NilInputs.fit(table, scores, is_nil, directions=self.directions), table.has_candidates
+        self._fit(inputs(table, scores)[filled], is_nil[filled])
         self._inputs = inputs
 
     @abstractmethod

@@ -169,17 +169,17 @@ class MemoryMatches(NamedTuple):
     """Which learned mentions decide, of n mentions.
 
     Attributes:
-        which: (n,), the learned mention, -1 = none.
+        entries: (n,), the id of the learned mention, -1 = none.
         kb_rows: (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
     """
 
-    which: Rows
+    entries: Rows
     kb_rows: Rows
 
     @property
     def decided(self) -> NDArray[np.bool_]:
         """(n,)"""
-        return self.which != NONE
+        return self.entries != NONE
 
     @property
     def linked(self) -> NDArray[np.bool_]:
@@ -225,7 +225,8 @@ def match_memory(
             chosen, cosine = _nearest(learned, numbers, table, number)
             if len(here) or cosine >= _rival(learned, chosen, table, number) - _CLOSE:
                 which[number] = chosen
-    return MemoryMatches(which, np.append(learned.kb_rows, NIL_ROW)[which])  # the last one where none decides
+    # the last place where none decides
+    return MemoryMatches(np.append(learned.numbers, NONE)[which], np.append(learned.kb_rows, NIL_ROW)[which])
 
 
 def _in_text(learned: LearnedMentions, numbers: Rows, query: MentionQuery) -> Rows:
