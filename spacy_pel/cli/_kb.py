@@ -100,7 +100,7 @@ def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: s
     """
     for record in (source, *source.get("added", ())):
         own = record.get("name", "")
-        is_same = own in ("", record.get("origin"), name) or record.get("files") == [path.name for path in files]
+        is_same = own in ("", record.get("origin"), name) or {path.name for path in files} <= {*record.get("files", ())}
         if record.get("reader") == reader and (own == name if name else is_same or _has_ids_of(own, files[0])):
             return {"name": record.get("origin") or reader, **record}
     return {}

@@ -34,7 +34,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
 from ..util.console import now
-from ..util.writing import locked
+from ..util.writing import locked, unwritable
 from .corpus import file_system
 
 # endings of the output's name, and what writes it
@@ -204,12 +204,15 @@ def only_writer(folder: Path) -> Iterator[None]:
         folder: made, and removed again if nothing is written.
 
     Raises:
-        PelError: if another process has it; says which one.
+        PelError: if another process has it, and says which one; or if the folder cannot be made.
     """
     lock = folder / _LOCK
     if not folder.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.touch()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.touch()
+        except OSError as err:
+            raise unwritable(folder, err) from err
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(lock, patience=0))
