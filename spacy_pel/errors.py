@@ -140,7 +140,7 @@ class Errors(metaclass=WithCodes):
     )
 
     # Corpora: E200-E299
-    E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
+    E201 = "{where}: expected {expected} at characters {spans}, got {got}. Fix the offsets, or omit --strict."
     E202 = (
         '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
         "{got}. Fix the line, or convert the file with its --reader."

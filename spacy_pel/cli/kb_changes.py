@@ -106,7 +106,6 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
         PelError: if it is part of a pipeline, whose index would not follow, or of an installed package; or if
             another command does not end in ten minutes.
     """
-    from ..kb import KnowledgeBase
     from ..pipeline.linker_data import CALIBRATION
     from ..pipeline.saved import check_may_change, load_pipeline
     from ..util.writing import locked
@@ -125,7 +124,7 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
             component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
             write_json(path / "meta.json", nlp.meta)
             return
-        kb = KnowledgeBase.from_disk(path)
+        kb = open_kb(path)
         before = kb.fingerprint
         yield kb, None
         kb.to_disk(path)

@@ -5,7 +5,7 @@ source's changes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -139,13 +139,8 @@ class ChangedStore:
             rows[i] = self._new_rows.get(ids[i], -1)
         return rows
 
-    def _find_names(self, names: Sequence[str]) -> list[Rows]:
-        return self._with_changed("name", names, self.stored.find_names(names))
-
-    def _find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
-        return self._with_changed("xref", keys, self.stored.find_xrefs(keys))
-
-    def _with_changed(self, by: Literal["name", "xref"], texts: Sequence[str], stored: list[Rows]) -> list[Rows]:
+    def _find(self, by: Literal["name", "xref"], texts: Sequence[str]) -> list[Rows]:
+        stored = self.stored.find_names(texts) if by == "name" else self.stored.find_xrefs(texts)
         if not self._rows:
             return stored
         return [
@@ -273,18 +268,19 @@ class ChangedStore:
         which = np.concatenate([which[is_kept], len(ids) + np.arange(len(changed))])
         return children, [*ids, *(parent for _, parent in changed)], which
 
-    def _type_counts(self) -> Counter[str]:
-        """Live entities by type."""
+    def types(self) -> dict[str, int]:
+        """Live entities by type, the most frequent type first."""
         counted = self.live[: self.stored.n_rows].copy()
         counted[[row for row in self._rows if row < len(counted)]] = False
         counts = Counter(self.stored.type_counts(counted))
         counts.update(kind for entity, live in self._rows.values() if live for kind in entity.types)
-        return counts
+        return most_frequent_first(counts)
 
-    def _rows_with_types(self, types: frozenset[str]) -> Mask:
+    def rows_with_types(self, types: Collection[str]) -> Mask:
+        """By row; True = live and of any of these types."""
         mask = self._extended(self.stored.rows_with_types(types))
-        mask[list(self._rows)] = [not types.isdisjoint(entity.types) for entity, _ in self._rows.values()]
-        return mask
+        mask[list(self._rows)] = [not set(types).isdisjoint(entity.types) for entity, _ in self._rows.values()]
+        return mask & self.live
 
     def _extended(self, mask: Mask) -> Mask:
         """A mask of the stored rows, made longer for the new ones."""
@@ -352,14 +348,12 @@ class ChangedStore:
                 raise PelError(Errors.E118.format(got=f"{entity_id!r}: {name!r}"))
             if not any(char.isprintable() and char != " " for char in name):
                 raise PelError(Errors.E119.format(id=entity_id))
-        rows = self._rows_of_live(list(names))
-        current = self.entities_at(rows)
+        current = self.entities_at(self._rows_of_live(list(names)))
         new = _checked(renamed(entity, names[entity.concept_id], keep_old=keep_old) for entity in current)
-        is_changed = [after != before for before, after in zip(current, new, strict=True)]
-        for before, after in zip(current, new, strict=True):
-            if after != before:
-                self._edit(before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
-        return self._notify(rows[np.array(is_changed, dtype=np.bool_)])
+        changed = [(before, after) for before, after in zip(current, new, strict=True) if after != before]
+        for before, after in changed:
+            self._edit(before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
+        return self._notify(self.find_ids([after.concept_id for _, after in changed]))
 
     def withdraw(self, ids: Iterable[str]) -> Rows:
         """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
@@ -560,6 +554,11 @@ class ChangedStore:
             if (listener := reference()) is not None:
                 listener(self, rows)
         return rows
+
+
+def most_frequent_first(counts: Counter[str]) -> dict[str, int]:
+    """Those above 0; of equal ones in the order of their names."""
+    return {name: counts[name] for name in sorted(counts, key=lambda name: (-counts[name], name)) if counts[name] > 0}
 
 
 def distinct_ids(ids: Iterable[str]) -> list[str]:
