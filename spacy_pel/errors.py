@@ -116,11 +116,7 @@ class Errors(metaclass=WithCodes):
     E121 = "{place}: {fault} ({kind}). Fix the file, or read it without strict to repair and count it."
     E122 = "Expected semantic types of the UMLS such as T047, got {unknown}. Check the ids."
     E123 = "Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
-    E125 = (
-        "Expected a complete release with --retire-missing, but it lacks {n:,} of {total:,} entities, such as "
-        "'{example}'. Nothing was changed. Check the file and the filters, or list the ids to retire in a file of "
-        "changes."
-    )
+    E125 = "Expected a complete release with --retire-missing, but it lacks {n:,} of {total:,} entities, such as '{example}'. Nothing was changed. Check the file and the filters, or list the ids to retire in a file of changes."
     E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits KB"
     E127 = "Expected an id, or a name or code that one entity has, got '{text}'{hint}. Check the spelling, and the KB."
     E128 = "Expected vocabularies in which the KB has codes, got {got}{hint}. It has (entities): {known}."
@@ -130,21 +126,12 @@ class Errors(metaclass=WithCodes):
     E143 = "Expected entities from {sources} of the merge config {path}, got none. Check 'id_pattern', 'id_xref' and the files."
     E144 = "No entity from {paths} passes the filters. Nothing matches the {filters}. Change the filter."
     E145 = "Expected the id of an entity of the files, got '{id}'{hint}. Check the id and the other filters."
-    E146 = (
-        "Expected is-a parents to keep what is below {ids}, got none. Read a source with parents: an ontology, or the "
-        "UMLS or RxNorm with --set relations=true."
-    )
-    E147 = (
-        "Expected sources whose names may be passed on, got {sources}. Leave these sources out. If you know that the "
-        "names of one without a known licence may be passed on, name it with --allow, or give its licence to `kb add`."
-    )
+    E146 = "Expected is-a parents to keep what is below {ids}, got none. Read a source with parents: an ontology, or the UMLS or RxNorm with --set relations=true."
+    E147 = "Expected sources whose names may be passed on, got {sources}. Leave these sources out. If you know that the names of one without a known licence may be passed on, name it with --allow, or give its licence to `kb add`."
 
     # Corpora: E200-E299
-    E201 = "{where}: expected {expected} at characters {spans}, got {got}. Fix the offsets, or omit --strict."
-    E202 = (
-        '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got '
-        "{got}. Fix the line, or convert the file with its --reader."
-    )
+    E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
+    E202 = '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got {got}. Fix the line, or convert the file with its --reader.'
     E203 = (
         "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."
     )
@@ -156,15 +143,9 @@ class Errors(metaclass=WithCodes):
     E209 = "Expected the setting {name} of '{reader}' to be {expected}, got {got}. Write lists and objects as JSON."
     E210 = "Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
-    E214 = (
-        "Expected ids or cross references of the KB, got none among {n:,} mentions, whose ids look like {example!r}. "
-        "Pass a KB with xrefs, and name the vocabulary of ids without a prefix, e.g. --vocabulary MESH."
-    )
+    E214 = "Expected ids or cross references of the KB, got none among {n:,} mentions, whose ids look like {example!r}. Pass a KB with xrefs, and name the vocabulary of ids without a prefix, e.g. --vocabulary MESH."
     E215 = "Expected --ids-by KB with {got}, got none. Pass a KB with cross references, or omit {got}."
-    E219 = (
-        "{path} is an output of `link`, whose ids are answers, not annotation. If you have corrected them (the key "
-        '"ids"; an empty list = NIL), make a corpus with: spacy-pel convert GOLD.jsonl --reader jsonl {path}'
-    )
+    E219 = '{path} is an output of `link`, whose ids are answers, not annotation. If you have corrected them (the key "ids"; an empty list = NIL), make a corpus with: spacy-pel convert GOLD.jsonl --reader jsonl {path}'
     E217 = "Expected mentions in {paths}, got none, but {got}. See the reader's settings (--set), or fix the files."
     E212 = "None of the {n} ids in {path} is in the corpus. Check that the list belongs to this corpus."
     E213 = "Expected {expected}, got {got!r}. Check {option}, or install the package that has it."
@@ -175,14 +156,8 @@ class Errors(metaclass=WithCodes):
     E242 = "Expected a setting of one of the steps {known}, got '{got}'{hint}. Name the step with --preprocess."
     E243 = "Expected each preprocessing step once, got {got}. Name each step once, in the order of use."
     E248 = "{path} has another text of '{document}' ({length} characters). Pass the corpus before preprocessing."
-    E250 = (
-        "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, "
-        "its settings and the source, or write the other mentions with --keep-going."
-    )
-    E251 = (
-        "{path}: expected one base for all offsets, but of {n:,} that match the text, {counts}; {example}. Count all "
-        "characters from the start of the document."
-    )
+    E250 = "{n:,} of {total:,} ({share:.0%}) mentions of {paths} are not at their offsets. {examples}. Check the reader, its settings and the source, or write the other mentions with --keep-going."
+    E251 = "{path}: expected one base for all offsets, but of {n:,} that match the text, {counts}; {example}. Count all characters from the start of the document."
 
     # Text, encoders, losses, negatives and training: E300-E399
     E301 = "Expected {name} {wanted}, got {value}. Change it."
@@ -287,10 +262,7 @@ class Errors(metaclass=WithCodes):
     E614 = "No threshold has a NIL precision of {expected}; the best is {best} on {n} mentions. Lower --precision."
     E615 = "P(NIL) was fitted on vectors of width {expected}, got {got}. Refit it with: spacy-pel calibrate"
     E620 = 'Expected a corpus with gold mentions, got none. Each line is a JSON object with "text" and "mentions".'
-    E621 = (
-        "The KB has none of the gold ids of {n} mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus "
-        "annotated with this KB.{hint}"
-    )
+    E621 = "The KB has none of the gold ids of {n} mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus annotated with this KB.{hint}"
     E624 = "The pipeline's KB is empty. Add entities with: spacy-pel kb add PIPELINE ENTITIES.jsonl"
     E625 = "Expected mentions with ids, but all {n} are NIL. Recall counts mentions whose entity is in the KB."
     E626 = "Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold training/fold_0=corpus/fold_0.jsonl"
@@ -330,10 +302,7 @@ class Errors(metaclass=WithCodes):
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
     E665 = "{where}: expected text in '{key}', got {got}. Convert it to a string."
     E666 = "Expected the default pipeline as package {name} or at {path}, got neither. Install it, or give {option}."
-    E667 = (
-        "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a "
-        "copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
-    )
+    E667 = "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
     E668 = "A worker process was killed or crashed. If memory ran out, use fewer processes. Continue with: --resume"
     E669 = "{folder} is in use by {got}. Wait for it, end it, or choose another output."
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
@@ -380,30 +349,15 @@ class Warnings(metaclass=WithCodes):
 
     # Knowledge base: E100-E199
     W100 = "Entities were repaired while the knowledge base was built: {counts}."
-    W103 = (
-        "The KB lacks the ids of {n_outside} of {n} annotated mentions, e.g. '{example}' (it has ids such as '{own}'): "
-        "they count as NIL, or are left out of training. Use the KB of the annotation.{hint}"
-    )
+    W103 = "The KB lacks the ids of {n_outside} of {n} annotated mentions, e.g. '{example}' (it has ids such as '{own}'): they count as NIL, or are left out of training. Use the KB of the annotation.{hint}"
     W106 = "Left out, without a name or an id, or with the id 'NIL': {n:,}, such as {cases}. Complete or remove them."
     W104 = "Bytes at {place} are no UTF-8, read as '{got}'. Convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
     W107 = "{place}: {kind} that are not read: {names}. Known {kind}: {known}. Rename those that are needed{todo}."
-    W108 = (
-        "Lines that repeat an earlier id with another name: {n:,}, such as {cases}. Lines with one id are one entity, and "
-        "these names are its aliases. Give different entities different ids."
-    )
-    W101 = (
-        "{place}: the column '{column}' has no '|', so each of its cells is read as one text, as in {cell}. If "
-        "{separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
-    )
+    W108 = "Lines that repeat an earlier id with another name: {n:,}, such as {cases}. Lines with one id are one entity, and these names are its aliases. Give different entities different ids."
+    W101 = "{place}: the column '{column}' has no '|', so each of its cells is read as one text, as in {cell}. If {separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     W144 = "Nothing matches the {filters}. Check the filter."
-    W146 = (
-        "{n:,} of {total:,} ids look like names and their names like codes, such as {case}. If these columns are "
-        "exchanged, set them: --set 'columns={columns}'"
-    )
-    W147 = (
-        "Ids that a spreadsheet may have changed: {n:,}, such as {cases}. Leading zeros and last digits are lost: "
-        "format the column as text and export the table again."
-    )
+    W146 = "{n:,} of {total:,} ids look like names and their names like codes, such as {case}. If these columns are exchanged, set them: --set 'columns={columns}'"
+    W147 = "Ids that a spreadsheet may have changed: {n:,}, such as {cases}. Leading zeros and last digits are lost: format the column as text and export the table again."
     W145 = "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones. Pass sct2_Concept_… too, or the folder Snapshot."
 
     # Corpora: E200-E299

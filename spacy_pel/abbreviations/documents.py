@@ -3,7 +3,8 @@ of a list that share a word."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
@@ -26,8 +27,10 @@ _KIND = (
     "(?![A-Za-z0-9])"
 )
 _AND = r"(?:,?\s+(?:and|or|and/or|&)\s+)"
-# "hepatitis A, B and C"
-_KINDS = re.compile(rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:,\s*-?{_KIND})*{_AND}-?{_KIND})")
+# "hepatitis A, B and C"; "hepatitis B/C", but "ERK1/2" is one name
+_KINDS = re.compile(
+    rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:,\s*-?{_KIND})*(?:{_AND}-?|(?:(?<= [A-Z\d])|(?<= [A-Z]\d))/){_KIND})"
+)
 _ONE_KIND = re.compile(rf"-?{_KIND}")
 _TAIL = re.compile(r"\s+([a-z]{4,}(?:\s+[a-z]{4,})?)")
 # after "T" of "T and B lymphocytes", "T- and B-cells", or "lung" of "lung, breast and colon cancer"
@@ -56,39 +59,52 @@ def listed_kinds(text: str) -> Iterator[list[Shortened]]:
         yield items
 
 
-def whole_names(
-    text: str, mentions: Sequence[tuple[int, int, str]], is_name: Callable[[str], object]
-) -> list[str | None]:
+def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) -> list[str | None]:
     """What mentions stand for that are items of a list and lack the word that its items share.
 
     Args:
         text: of the document.
         mentions: start, end and label of each.
-        is_name: whether a text is a name of the knowledge base.
+        kb: the knowledge base.
 
     Returns:
         A name for each; None = it is read as it is.
     """
-    kinds = {start: (end, names) for items in listed_kinds(text) for start, end, names in items}
+    kinds = {start: (end, names, items[0][2]) for items in listed_kinds(text) for start, end, names in items}
     labels = {offset: label for start, end, label in mentions for offset in range(start, end)}
     read: list[str | None] = []
     for start, end, label in mentions:
-        names: list[str] = []
+        names: Iterable[str] = ()
         surface = text[start:end]
         if start in kinds and end >= kinds[start][0]:
-            kind_end, names = kinds[start]
+            kind_end, whole, of_first = kinds[start]
             if end > kind_end:  # "C virus infection" of "hepatitis B or C virus infection"
-                names = [f"{name}{text[kind_end:end]}" for name in names]
-            elif {*names[-2:]} == {surface}:
-                names = []
+                names = [f"{name}{text[kind_end:end]}" for name in whole]
+            elif {*whole[-2:]} != {surface}:
+                names = chain(whole, _like_first(kb, of_first, whole))
         elif (shared := _SHARED.match(text, end)) is not None:
             names = [f"{surface.rstrip('-')} {word}" for word in (shared[1], shared[1].removesuffix("s"))]
             of_last = labels.get(shared.start(1), "")
             is_part = label in (_PARTS if label == of_last else _SITES)
-            if len(surface.rstrip("-")) > 1 and not is_part and is_name(surface):
-                names = []
-        read.append(next(filter(is_name, names), None))
+            if len(surface.rstrip("-")) > 1 and not is_part and kb.ids(surface):
+                names = ()
+        read.append(next(filter(partial(_is_name, kb), names), None))
     return read
+
+
+def _is_name(kb: Any, name: str) -> bool:
+    """Whether a knowledge base has a name; "protein S" not if it may have it as "protein(s)" or "protein's"."""
+    ids, head, end = kb.ids(name), name[:-2], name[-2:].casefold()
+    return bool(ids) and (end != " s" or set(ids).isdisjoint(kb.ids(head)))
+
+
+def _like_first(kb: Any, firsts: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """What an item is called as the first one is: "influenza B virus", if "influenza A" is "Influenza A virus"."""
+    for first, name in zip(firsts, names, strict=True):
+        for entity in map(kb.__getitem__, kb.ids(first)):
+            for known in map(str.casefold, (entity.canonical_name, *entity.aliases)):
+                if first.casefold() in known:
+                    yield known.replace(first.casefold(), name.casefold())
 
 
 class SharedDefinitions:

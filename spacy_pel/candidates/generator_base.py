@@ -1,9 +1,11 @@
 """What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from ..kb import KnowledgeBase
 from ..types import CandidateTable, Mask, MentionInText, Rows
 from ..util import fingerprint
 from ..util.config import PartSettings
-from ..util.saved_folder import read_part, reading, write_part
+from ..util.saved_folder import damaged, read_part, write_part
 
 
 class HasRows(Protocol):
@@ -126,14 +128,18 @@ class GeneratorBase(PartSettings, ABC, Generic[Built]):
         """
         path = Path(path)
         meta = read_part(path, kind="generator", name=self.registered_name)
-        with reading(path, "generator"):
-            loaded = type(self)(**meta["settings"])
+        with reading(path):
+            loaded = self._with_settings(dict(meta["settings"]), path)
             built = loaded._read(path)
             if built is not None:
                 loaded._built = built
             loaded._kb_fingerprint = str(meta["kb_fingerprint"])
         self.__dict__.update(loaded.__dict__)
         return self
+
+    def _with_settings(self, settings: dict[str, Any], path: Path) -> Self:
+        """A new generator with saved settings."""
+        return type(self)(**settings, **{name: getattr(self, name) for name in self.without_effect})
 
     def _write(self, path: Path) -> None:
         """Write the generator's own files to a folder."""
@@ -154,6 +160,20 @@ def check_origin(path: Path, kb: KnowledgeBase) -> None:
     saved = read_part(path, kind="generator").get("kb_fingerprint")
     if saved and saved != kb.fingerprint:
         raise PelError(Errors.E443.format(path=path, theirs=saved, ours=kb.fingerprint))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raises:
+    PelError: if what is read from the folder inside cannot be read, or does not fit.
+    """
+    try:
+        yield
+    except PelError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, EOFError, AttributeError, BadZipFile) as err:
+        got = (str(err) or type(err).__name__).strip().splitlines()[0]
+        raise damaged(path, "generator", "readable files that belong together", got) from err
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -2,7 +2,7 @@
 read: one vector of a text, or one of each token, in tensors or in arrays."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, pad
 
 from ..registry import registry
 from ..types import Rows, Scores, Vectors
@@ -75,6 +75,18 @@ def each(encoded: Encoded, change: Callable[[Tensor], Tensor]) -> Encoded:
 def take(encoded: Encoded, index: Tensor) -> Encoded:
     """These texts, in the shape of the index, which may have repeats."""
     return each(encoded, lambda part: part[index])
+
+
+def join(parts: Sequence[Encoded]) -> Encoded:
+    """The texts of all parts in order, tokens padded to the longest."""
+    tokens = [part for part in parts if isinstance(part, TokenVectors)]
+    if not tokens:
+        return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
+    longest = max(part.mask.shape[-1] for part in tokens)
+    missing = [longest - part.mask.shape[-1] for part in tokens]
+    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
+    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
+    return TokenVectors(torch.cat(vectors), torch.cat(masks))
 
 
 _PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB

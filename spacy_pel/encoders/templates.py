@@ -127,6 +127,11 @@ class EntityTemplate(Protocol):
     def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens: ...
 
 
+def cut_end(sequence: list[int], max_length: int, end: int) -> list[int]:
+    """At most max_length pieces of the sequence, ``end`` the last of them."""
+    return sequence if len(sequence) <= max_length else [*sequence[: max_length - 1], end]
+
+
 @dataclass(kw_only=True, eq=False)
 class CardBase(PartSettings, ABC):
     """``[CLS] part [SEP] part [SEP] …``; a subclass defines the ``parts`` of an entity.
@@ -153,18 +158,17 @@ class CardBase(PartSettings, ABC):
 
     def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens:
         """One sequence an entity, at most max_length long."""
-        return self._tokenized(tokenizer, [self.parts(entity) for entity in entities])
-
-    def _tokenized(self, tokenizer: Any, parts: Sequence[list[str]]) -> RaggedTokens:
         cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         between = sep if self.separator is None else tokenizer.convert_tokens_to_ids(self.separator)
+        parts = [self.parts(entity) for entity in entities]
         pieces = iter(piece_lists(tokenizer, [text for texts in parts for text in texts]))
         sequences = []
         for texts in parts:
             sequence = [cls]
             for _ in texts:
                 sequence += [*next(pieces), between]
-            sequences.append([*sequence[:-1][: self.max_length - 1], sep])
+            sequence[-1] = sep
+            sequences.append(cut_end(sequence, self.max_length, sep))
         return RaggedTokens.from_lists(sequences)
 
     @abstractmethod
@@ -177,7 +181,9 @@ class CardBase(PartSettings, ABC):
         Returns:
             One sequence a name, cut at its end.
         """
-        return self._tokenized(tokenizer, [[name] for name in names])
+        cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+        pieces = piece_lists(tokenizer, names)
+        return RaggedTokens.from_lists([cut_end([cls, *name, sep], self.max_length, sep) for name in pieces])
 
 
 @registry.pel_templates("spacy-pel.EntityCard.v1")

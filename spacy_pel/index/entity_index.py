@@ -15,10 +15,10 @@ from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
-from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
+from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
-from .faiss_rows import KIND
+from .faiss_rows import KIND, unreadable
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 VERSION = 1  # of the folder's format
@@ -289,11 +289,15 @@ class EntityIndex:
         check_folder(path, kind=KIND, version=VERSION)
         meta = read_json(path / META)
         make = registry.resolve_short("pel_indexes", meta["index"]["name"])
-        with reading(path, KIND):
+        try:
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
             topics = Topics.from_disk(path) if meta["topics"] else None
             abbreviations = AliasPriors.from_disk(path, _ABBREVIATIONS) if meta.get("abbreviations") else None
+        except PelError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors
+            raise unreadable(path, err) from err
         if not (vectors.width, len(vectors), len(rows)) == (meta["width"], meta["rows"], meta["rows"]):
             got = f"{len(vectors)} vectors of width {vectors.width} and {len(rows)} row entries"
             raise damaged(path, KIND, f"{meta['rows']} rows of width {meta['width']}", got)

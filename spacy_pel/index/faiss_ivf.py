@@ -15,9 +15,24 @@ from ..registry import registry
 from ..types import Mask, Rows, Vectors
 from ..util.arrays import in_range, row_products
 from ..util.config import PartSettings, check_range
-from ..util.saved_folder import damaged
-from . import faiss_rows
-from .faiss_rows import BLOCK, Codes, Found
+from .faiss_rows import (
+    BLOCK,
+    CODES,
+    Codes,
+    Found,
+    best_of,
+    codes_of,
+    copy_in_memory,
+    each_on_its_own,
+    empty_rows,
+    read_faiss,
+    read_lists,
+    search_rows,
+    selector,
+    unreadable,
+    write_faiss,
+    write_lists,
+)
 from .row_table import SEED, sample_rows
 
 _ROWS, _LISTS = "vectors.faiss", "lists-{}"
@@ -80,8 +95,8 @@ class FaissIVF(PartSettings):
     ):
         if codes is None and row_bytes is not None:
             codes = "pq"
-        if codes not in (None, *faiss_rows.CODES):
-            raise PelError(Errors.E412.format(known=", ".join(faiss_rows.CODES), got=codes))
+        if codes not in (None, *CODES):
+            raise PelError(Errors.E412.format(known=", ".join(CODES), got=codes))
         if codes != "pq" and row_bytes is not None:
             raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
         for setting, value, least in (("flat_below", flat_below, 0), ("lists", lists, 1), ("probes", probes, 1)):
@@ -128,13 +143,13 @@ class FaissIVF(PartSettings):
             PelError: if the sample is too small for that.
         """
         codes = "fp32" if self._chooses_codes or self.codes is None else self.codes
-        self._rotation, self._rows = faiss_rows.empty_rows(vectors, codes, self.row_bytes)
+        self._rotation, self._rows = empty_rows(vectors, codes, self.row_bytes)
         self.width, self._mapped, self._filters = vectors.shape[1], False, []
         self._read_settings()
 
     def _read_settings(self) -> None:
         """Set the settings to those of the rows."""
-        self.codes = faiss_rows.codes_of(self._rows)
+        self.codes = codes_of(self._rows)
         self.row_bytes = self._rows.pq.M if self.codes == "pq" else None
 
     def add(self, vectors: Vectors) -> None:
@@ -145,7 +160,7 @@ class FaissIVF(PartSettings):
         """
         vectors = self._checked(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
-            self._rows, self._mapped = faiss_rows.copy_in_memory(self._rows), False
+            self._rows, self._mapped = copy_in_memory(self._rows), False
         self._rows.add(vectors if self._rotation is None else self._rotation.apply(vectors))
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
@@ -226,7 +241,7 @@ class FaissIVF(PartSettings):
 
     def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
         if not self._filters or not len(queries):
-            return faiss_rows.search_rows(self._rows, queries, k, allowed)
+            return search_rows(self._rows, queries, k, allowed)
         rest = np.ones(len(self), dtype=np.bool_) if allowed is None else allowed.copy()
         found = []
         for part in self._filters:
@@ -236,8 +251,8 @@ class FaissIVF(PartSettings):
                 found.append(part.search(queries, k, wanted, n_rows))
                 rest[: len(wanted)] &= ~wanted
         if not found or rest.any():
-            found.append(faiss_rows.search_rows(self._rows, queries, k, rest))
-        return found[0] if len(found) == 1 else faiss_rows.best_of(found, len(queries), k)
+            found.append(search_rows(self._rows, queries, k, rest))
+        return found[0] if len(found) == 1 else best_of(found, len(queries), k)
 
     # --- disk
 
@@ -248,11 +263,11 @@ class FaissIVF(PartSettings):
             PelError: if the disk is full.
         """
         whole = self._rows if self._rotation is None else faiss.IndexPreTransform(self._rotation, self._rows)
-        faiss_rows.write_faiss(whole, Path(path) / _ROWS)
+        write_faiss(whole, Path(path) / _ROWS)
         for old in Path(path).glob(_LISTS.format("*")):
             old.unlink()
         for number, part in enumerate(self._filters):
-            faiss_rows.write_lists(part.lists, Path(path) / _LISTS.format(number))
+            write_lists(part.lists, Path(path) / _LISTS.format(number))
 
     def from_disk(self, path: Path) -> Self:
         """Map rows of a folder into memory and read their short codes; the codes become those of the files.
@@ -260,7 +275,7 @@ class FaissIVF(PartSettings):
         Raises:
             PelError: if a file is missing or damaged.
         """
-        whole = faiss_rows.read_faiss(Path(path) / _ROWS, flags=faiss.IO_FLAG_MMAP_IFC)
+        whole = read_faiss(Path(path) / _ROWS, flags=faiss.IO_FLAG_MMAP_IFC)
         self._owner, self._mapped = whole, True
         self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):
@@ -272,9 +287,9 @@ class FaissIVF(PartSettings):
         self._chooses_codes = False
         self._filters = []
         for file in sorted(Path(path).glob(_LISTS.format("*.faiss"))):
-            lists, ids = faiss_rows.read_lists(file)
+            lists, ids = read_lists(file)
             if lists.d != self._rows.d or not in_range(ids, self._rows.ntotal):
-                raise damaged(file.parent, faiss_rows.KIND, f"a complete {file.name}", "other rows")
+                raise unreadable(file.parent, ValueError("other rows"), f"a complete {file.name}")
             self._filters.append(_Filter(lists, ids, self._rows))
         return self
 
@@ -309,7 +324,7 @@ class _Filter:
         Returns:
             (n, k) each, best first.
         """
-        chosen = None if n_rows == self.n_rows else faiss_rows.selector(wanted)
+        chosen = None if n_rows == self.n_rows else selector(wanted)
         nlist = self.lists.nlist
         # the fewer rows may be found, the more lists are read
         nprobe = min(nlist, -(-self.lists.nprobe * self.n_rows // n_rows))
@@ -322,7 +337,7 @@ class _Filter:
     def _search(self, queries: Vectors, k: int, nprobe: int, chosen: tuple[Any, Any] | None) -> Found:
         base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
         params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
-        with faiss_rows.each_on_its_own():
+        with each_on_its_own():
             return self._refined.search(queries, k, params=params)  # type: ignore[no-any-return]
 
 

@@ -422,13 +422,12 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         refit: fits a linker.
 
     Returns:
-        The links of the first part's mentions; None if there are fewer than five documents.
-
-    Raises:
-        PelError: if a fifth leaves too little to fit on.
+        The links of the first part's mentions; None if there are fewer than five documents, or a fifth leaves no
+        linkable mention to fit on.
     """
     first = parts[0]
-    if len(np.unique(first.folds)) < _FOLDS:
+    numbers = np.unique(first.folds)
+    if len(numbers) < _FOLDS or any((first.is_nil | (first.folds == number)).all() for number in numbers):
         return None
     links: dict[int, Link] = {}
     for rows, own, others in first.by_fold():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Scores
+from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import MemoryMatches
@@ -147,6 +147,7 @@ class Decider:
         threshold: Threshold,
         coverage: float | None,
         priors: AliasPriors | None,
+        entries: Rows | None,
     ) -> list[Link]:
         """Decide between the best candidate and NIL.
 
@@ -157,6 +158,7 @@ class Decider:
             threshold: the setting; None = the calibrated one.
             coverage: how often a set has to hold the right answer; None = no sets.
             priors: counts of annotated text; None = there is none.
+            entries: ids of the learned mentions, for ``ranked.matches``.
 
         Returns:
             One for each mention.
@@ -173,10 +175,10 @@ class Decider:
             of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
         probabilities = np.where(is_nil, trust.nil, of_link)
         learned: list[int | None] = [None] * len(queries)
-        if matches is not None:
+        if matches is not None and entries is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
             probabilities = np.where(matches.decided, 1.0, probabilities)  # a person's answer
-            learned = [None if entry < 0 else entry for entry in matches.entries.tolist()]
+            learned = [None if number < 0 else int(entries[number]) for number in matches.which.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
     from ..index import EntityIndex
 
 ReadContext = Literal["always", "never"]
+_FORM_CACHE = 64  # megabytes
 
 
 class Linker:
@@ -75,7 +76,7 @@ class Linker:
         batch_size: int = 64,
         coverage: float | None = None,
         read_context: ReadContext = "never",
-        form_cache: float = 64,
+        form_cache: float = _FORM_CACHE,
         reranker: Reranker | None = None,
         generator: CandidateGenerator | None = None,
         memory: Memory | None = None,
@@ -194,7 +195,7 @@ class Linker:
     def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
         label_types = self.decider.label_types
-        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
+        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
@@ -218,6 +219,7 @@ class Linker:
             threshold=self.threshold,
             coverage=self.coverage,
             priors=None if self.index is None else self.index.priors,
+            entries=self.learned_mentions.numbers if ranked.matches is not None else None,
         )
 
     # -- memory -----------------------------------------------------------------------------

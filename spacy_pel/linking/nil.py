@@ -54,6 +54,7 @@ _AROUND = [f"{how}_{name}" for how in ("voted", "scored") for name in _RECORD]
 
 _MIN_BATCH, _MAX_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
+_ARRAYS = ("hidden_weights", "hidden_bias", "weights")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ class NilInputs:
     with_record: bool
 
     @classmethod
-    def fit(cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int) -> "NilInputs":
+    def fit(
+        cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int
+    ) -> tuple["NilInputs", Floats, Flags]:
         """Learn from mentions that have candidates; the others are NIL by rule.
 
         Args:
@@ -82,6 +85,9 @@ class NilInputs:
             scores: (n, k), the combiner's.
             is_nil: (n,), True where the gold entity is not in the KB.
             directions: maximum number of directions; 0 = none.
+
+        Returns:
+            The inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
 
         Raises:
             PelError: if these mentions are not of both kinds.
@@ -95,7 +101,8 @@ class NilInputs:
         values = raw._columns(table, scores)[filled]
         deviation = values.std(axis=0)
         scale = np.where(deviation > 1e-9, deviation, 1.0)
-        return cls(values.mean(axis=0), scale, principal, raw.with_record)
+        inputs = cls(values.mean(axis=0), scale, principal, raw.with_record)
+        return inputs, inputs._standardised(values), is_nil[filled]
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c), clipped at 5 standard deviations: what is farther off counts no more.
@@ -103,7 +110,10 @@ class NilInputs:
         Raises:
             PelError: if the vectors have another width, or there are none.
         """
-        return np.clip((self._columns(table, scores) - self.mean) / self.scale, -5.0, 5.0)
+        return self._standardised(self._columns(table, scores))
+
+    def _standardised(self, values: Floats) -> Floats:
+        return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
 
     def _columns(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c)"""
@@ -180,8 +190,8 @@ class _FittedNil(ABC):
         Raises:
             PelError: if the mentions are not of both kinds.
         """
-        inputs, filled = NilInputs.fit(table, scores, is_nil, directions=self.directions), table.has_candidates
-        self._fit(inputs(table, scores)[filled], is_nil[filled])
+        inputs, values, truth = NilInputs.fit(table, scores, is_nil, directions=self.directions)
+        self._fit(values, truth)
         self._inputs = inputs
 
     @abstractmethod
@@ -263,7 +273,7 @@ class _Network(NamedTuple):
     hidden_weights: Floats  # (c, h)
     hidden_bias: Floats  # (h,)
     weights: Floats  # (h,)
-    bias: Floats  # ()
+    bias: float
 
     def logits(self, values: Floats) -> Floats:
         """(n,), of P(NIL)."""
@@ -348,13 +358,16 @@ class NetworkNil(_FittedNil):
         for _ in range(self.epochs):
             model.partial_fit(values, truth, classes=[False, True])
         (hidden_weights, weights), (hidden_bias, bias) = model.coefs_, model.intercepts_
-        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), rounded(bias)[0])
+        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), float(rounded(bias)[0]))
 
     def state(self) -> dict[str, Any]:
         """What the networks read, and their weights; empty before ``fit``."""
         if self._inputs is None:
             return {}
-        networks = [{name: values.tolist() for name, values in one._asdict().items()} for one in self._networks]
+        networks = [
+            {**network._asdict(), **{name: getattr(network, name).tolist() for name in _ARRAYS}}
+            for network in self._networks
+        ]
         record = {} if self.record is None else {"record": self.record.state()}
         return {**self._inputs.state(), "networks": networks, **record}
 
@@ -370,7 +383,7 @@ class NetworkNil(_FittedNil):
         elif self.record is not None:
             self.record = TrackRecord.empty()
         self._networks = [
-            _Network(**{name: np.asarray(saved[name], np.float64) for name in _Network._fields})
+            _Network(**{name: np.asarray(saved[name], np.float64) for name in _ARRAYS}, bias=float(saved["bias"]))
             for saved in state.get("networks", ())
         ]
 

@@ -54,7 +54,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                 for short, places in long_forms(doc).items() if detectors else ():
                     forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
-        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, component.kb.ids))
+        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, component.kb))
         return make_queries(text, mentions, types=types, spelled_out=read_as)
 
     return queries_of_document

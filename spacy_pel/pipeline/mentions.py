@@ -131,15 +131,13 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
         yield docs
 
 
-def span_queries(
-    doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, is_name: Callable[[str], object]
-) -> "list[MentionQuery]":
-    """One for each span; the document is not changed. See ``whole_names`` for is_name."""
+def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, kb: Any) -> "list[MentionQuery]":
+    """One for each span; the document is not changed. See ``whole_names`` for kb."""
     from ..linking import make_queries
 
     forms = long_forms(doc) if expand_abbreviations else {}
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
-    names = whole_names(doc.text, mentions, is_name)
+    names = whole_names(doc.text, mentions, kb)
     read_as = partial(spelled_out, forms=forms, names=names)
     return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as)
 

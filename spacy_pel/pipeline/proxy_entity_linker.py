@@ -180,6 +180,7 @@ class ProxyEntityLinker(Pipe):
         """
         if data.kb is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
+        set_precision(self.settings.precision, [data.encoder, data.ranker])
         if self.reranker is not None and data.ranker is not None:
             self.reranker.ranker = data.ranker
         settings = self.settings
@@ -501,7 +502,7 @@ class ProxyEntityLinker(Pipe):
 
     def _queries(self, doc: Doc, spans: list[Span]) -> list[MentionQuery]:
         expand = self.settings.expand_abbreviations
-        return span_queries(doc, spans, expand_abbreviations=expand, is_name=self.linker.kb.ids)
+        return span_queries(doc, spans, expand_abbreviations=expand, kb=self.linker.kb)
 
     def _wants(self, span: Span) -> bool:
         settings, names = self.settings, label_names(span.label_)
@@ -613,6 +614,8 @@ class ProxyEntityLinker(Pipe):
         saved: dict[str, Any] = {}
         if has_calibration:
             saved = json_object(str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes")
+            if not isinstance(saved.get("settings"), dict):
+                raise PelError(Errors.E008.format(kind=KIND, got=f"{CALIBRATION} without settings"))
             for name, value in saved["settings"].items():
                 setattr(self, name, value)
         self._use(self.data.from_bytes(files), None if has_calibration else self._fitted)

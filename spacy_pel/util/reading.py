@@ -2,13 +2,15 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .names import GREEK
 
 Offsets = tuple[int, int]
 Edit = tuple[int, int, str]  # start, end, and what is read there instead
@@ -34,30 +36,44 @@ def _tag(names: str) -> str:
 
 TAG = re.compile(_tag(f"{_INLINE} {_BLOCKS}"))
 _NUMBERS = r"\d{1,3}(?:\s?[,;\u2013\u2014-]\s?\d{1,3})*"
-# whose number may be in brackets: "beta(2)", "type(1)"
-_NUMBERED = "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega type stage grade class group phase"
-_NOT_NUMBERED = "".join(f"(?<!{word})" for word in _NUMBERED.split())
+
+
+def _not_after(words: Iterable[str]) -> str:
+    return "".join(f"(?<!(?i:{word}))" for word in words)
+
+
+_NOT_GREEK = _not_after(name for name in GREEK.values() if len(name) > 2)  # "chi\u00b2", "beta(2)"
+# whose number may be in brackets: "type(1)", "interleukin(2)"
+_NUMBERED = "type stage grade class group phase chromosome factor interleukin caspase"
+_NOT_NUMBERED = _NOT_GREEK + _not_after(_NUMBERED.split())
+# elements with isotopes in use: "iodine[131]"
+_ELEMENTS = """hydrogen carbon nitrogen oxygen fluorine fluoride phosphorus sulfur chromium cobalt copper gallium
+rubidium strontium yttrium technetium indium iodine iodide xenon cesium samarium lutetium thallium radium thorium"""
+_NOT_ELEMENT = _not_after(_ELEMENTS.split())
 _AFTER_WORD = r"(?<=[a-z]{3}|[A-Z]{3}|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d])"
 _SUPERSCRIPT = "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]"
-_URL = r"(?:https?:|mailto:|www\.|#|\.{0,2}/)[^()\s]*(?:\s\"[^\"\n]*\")?"
+# of Markdown: what is shown, and where it is
+_LABEL = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*"
+_TARGET = r"(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?"
+_URL = rf"(?:https?:|mailto:|www\.|#|\.{{0,2}}/){_TARGET}"
 _QUOTED = r"(?:>[^\S\r\n]?)+"  # "> " of quoted mail
 _UNREAD = (
     # citations: "asthma[1,2]", "asthma.[3]", "COPD(2)", "asthma²", "asthma<sup>1</sup>", "asthma\cite{x}"
-    rf"{_AFTER_WORD}(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})",
-    rf"(?:{_AFTER_WORD}|(?<=\w\d|-\d))\[(?:{_NUMBERS}|\^\d+|@[^\[\]\s]+|(?:note|ref\.?|fn\.?)\s?\d+|citation needed)\]"
-    r"(?![\w+\u207a-])",
+    rf"{_AFTER_WORD}{_NOT_GREEK}(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})",
+    # notes of tables: "asthma<sup>a,b</sup>", "asthma<sup>*</sup>"
+    r"(?<=[a-z]{4})<sup>\s?(?:[a-z](?:,\s?[a-z])*|[*#\u00a7\u00b6\u2020\u2021]{1,3})\s?</sup>",
+    rf"(?:{_AFTER_WORD}{_NOT_ELEMENT}|(?<=\w\d|-\d))\[(?:{_NUMBERS}|\^\d+|@[^\[\]\s]+|(?:note|ref\.?|fn\.?)\s?\d+"
+    r"|citation needed)\](?![\w+\u207a-])",
     r"(?<=[a-z]{4})\[[a-z]\](?=[\s.,;:)]|$)",
     rf"(?:(?<=[a-z]{{4}}|[A-Z]{{4}}){_NOT_NUMBERED}|(?<=[a-z]{{2}}[.,;]))\({_NUMBERS}\)(?![\w+-])",
-    rf"{_AFTER_WORD}{_SUPERSCRIPT}+(?:[,\u2013\u207b-]{_SUPERSCRIPT}+)*(?![\w+\u207a\u207b])",
+    rf"{_AFTER_WORD}{_NOT_GREEK}{_SUPERSCRIPT}+(?:[,\u2013\u207b-]{_SUPERSCRIPT}+)*(?![\w+\u207a\u207b])",
     r"(?<=[a-z]{3}|[A-Z]{3})[\u2020\u2021]+",
     r"~?\\(?:[a-zA-Z]{0,9}cite[a-zA-Z]{0,9}|footnotemark|footnote|label|ref)\*?(?:\[[^\[\]{}]*\])*\{[^{}]*\}",
-    # Markdown: "**x**", "~~x~~", "__x__", "`x`", "[x](https://…)", "[[x]]"
+    # Markdown: "**x**", "~~x~~", "__x__", "`x`", "[[x]]"
     r"(?<!\*)\*{2,3}(?=[A-Za-z(])|(?<=[A-Za-z.,:;!?)])\*{2,3}(?![\w*])",
     r"(?<![~\w])~~(?=\w)|(?<=[\w.,)])~~(?![~\w])|(?<!\w)__(?=[A-Za-z])|(?<=[A-Za-z.,)])__(?!\w)",
     r"(?<![\w`])`{1,3}(?=\w)|(?<=[A-Za-z.)])`{1,3}(?![\w`])",
-    rf"!?\[(?=[^\[\]\n]+\]\({_URL}\))|\]\({_URL}\)",
-    r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\]",
-    rf"{_tag(_INLINE)}|<!--[^<>]*-->",
+    r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\](?!>)",
     # zero-width characters, marks of direction, soft hyphens, byte order marks
     r"[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+",
 )
@@ -71,13 +87,20 @@ _RULES = {
     "slash": _SLASH,
     "run": rf"(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
+    "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\]",  # of MIMIC-III: "[**Last Name**]"
+    "link": rf"(?P<image>!)?\[(?P<label>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
+    "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
+    "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<!\[CDATA\[|\]\]>",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
     "entity": ENTITY.pattern,
     "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
     "control": r"[\x00-\x08\x0e-\x1b\x7f]+",
 }
 _CHANGED = re.compile(rf"(?=[^a-zA-Z0-9\s])(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})")
+_INSTEAD = {"block": "\n\n", "control": " ", "placeholder": "\u2026", "slash": " / "}
+_LINE_END = re.compile(_RULES["hyphen"])
+_APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
 
 _WORD = re.compile(r"[^\W_]+")
@@ -138,26 +161,39 @@ def read(text: str, *, hyphenated: bool = False, apart: bool = False) -> Reading
     Returns:
         What is read, with the way back to the text as given.
     """
+    return _read(text, hyphenated, apart, None)
+
+
+def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], object] | None) -> Reading:
     reading = Reading(text)
     for _ in range(_PASSES):
-        if not (edits := list(_edits(reading.text, hyphenated, apart))):
+        if not (edits := list(_edits(reading.text, hyphenated, apart, is_word))):
             break
         reading = _edited(reading, edits)
     return reading
 
 
 def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
-    """What is read of the text of spaCy's Doc, as a Doc: the same one, unless its text is read as another one.
+    """What is read of the text of spaCy's Doc, as a Doc: the same one, unless its text is read as another one. Two
+    words that the knowledge base of a linker has stay apart between two lines, "pain-\\nfever", unless it has both as
+    one, too.
 
     Args:
         doc: the document.
         nlp: a pipeline, whose tokenizer divides the other text.
     """
     reading = read(doc.text, apart=True)
+    if reading.places is not None and _LINE_END.search(doc.text):
+        reading = _read(doc.text, False, True, partial(_is_word, nlp))
     return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
-def _edits(text: str, hyphenated: bool, apart: bool) -> Iterator[Edit]:
+def _is_word(nlp: Any, text: str) -> bool:
+    linkers = (pipe for _, pipe in nlp.components if getattr(pipe, "is_initialized", False))
+    return nlp.vocab[text].is_stop or any(linker.kb.ids(text) for linker in linkers)
+
+
+def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], object] | None) -> Iterator[Edit]:
     words: frozenset[str] | None = None
     for match in _CHANGED.finditer(text):
         (start, end), kind, changed = match.span(), match.lastgroup, match[0]
@@ -165,30 +201,33 @@ def _edits(text: str, hyphenated: bool, apart: bool) -> Iterator[Edit]:
             yield start + 1, end, ""
         elif kind == "hyphen":
             words = frozenset(_HYPHENATED.findall(text.lower())) if words is None else words
-            joint = "-" if hyphenated else _joint(text, start, end, words)
-            yield start + len(joint[:1]), end, joint[1:]
-        elif kind == "block":
-            yield start, end, "\n\n"
+            joint = "-" if hyphenated else _joint(text, start, end, words, is_word)
+            yield (start, end, joint) if joint == _APART else (start + len(joint[:1]), end, joint[1:])
         elif kind == "entity":
             if (character := html.unescape(changed)) != changed:
                 yield start, end, character.replace("\xa0", " ")
         elif kind == "command":
             yield start, start + changed.index("{") + 1, ""
             yield end - 1, end, ""
-        elif kind == "slash":
-            if apart:
-                yield start, end, " / "
-        else:
-            yield start, end, " " if kind == "control" else ""
+        elif kind == "link":
+            yield start, match.start("label"), ""
+            yield match.end("label"), end, ""
+        elif kind == "raised":  # a mention that ends with it ends after the tag
+            last = start + changed.rindex("<") - 1
+            yield start, start + changed.index(">") + 1, ""
+            yield last, end, text[last]
+        elif kind != "slash" or apart:
+            yield start, end, _INSTEAD.get(kind, "")
 
 
-def _joint(text: str, start: int, end: int, words: frozenset[str]) -> str:
+def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Callable[[str], object] | None) -> str:
     """What is read between two lines, of which the first ends with a hyphen.
 
     Args:
         text: the text.
         start, end: of the hyphen and the line break.
         words: of the text, in lower case.
+        is_word: tells what else is a word or a name; None = not known.
     """
     first = _HYPHENATED.findall(text[max(0, start - _LONGEST_WORD) : start])[-1:]
     second = _WORD.match(text, end, end + _LONGEST_WORD)
@@ -202,7 +241,11 @@ def _joint(text: str, start: int, end: int, words: frozenset[str]) -> str:
         return ""
     is_cased = (before[1:].islower() and after.islower()) or (before + after).isupper()
     is_compound = both[0] in _HYPHEN_AFTER or both[1] in _HYPHEN_BEFORE or "-".join(both) in words
-    return "-" if is_compound or not (is_cased and (before + after).isalpha()) else ""
+    if is_compound or not (is_cased and (before + after).isalpha()):
+        return "-"
+    if is_word is None or is_word("".join(both)) or not all(map(is_word, both)):
+        return ""
+    return "-" if is_word("-".join(both)) else _APART
 
 
 def _edited(reading: Reading, edits: Iterable[Edit]) -> Reading:

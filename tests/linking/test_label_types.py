@@ -74,7 +74,7 @@ def test_counts_and_shares_by_hand():
 )
 def test_one_label_or_one_type_says_nothing(labels, kb):
     linker = fitted(make_kb(kb), labels)
-    assert not linker.decider.label_types.counts
+    assert not linker.decider.label_types
     assert LABEL_TYPE not in linker.evidence([query(NAMES[0], "Chemical")]).features
     assert "label_types" not in learned_state(linker)
     assert linker.decider.combiner.weights["log_label_type"] == 0

@@ -1,6 +1,7 @@
 """The track record of first candidates: counts, features, and that they are computed out of fold."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from spacy_pel.linking.calibration import count_outcomes, fit
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
-from spacy_pel.linking.track_record import FEATURES, TrackRecord
+from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord
 from spacy_pel.types import Entity
 
 from .annotated import examples as annotated_examples
@@ -155,11 +156,14 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
     linker = make_linker(kb, NetworkNil(epochs=1, directions=0))
     query = MentionQuery("about fever and more", 6, 11)
     assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
-    linker.decider.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]))
+    words = SurfaceRecord.of(Counter({("fever", True, 0): 1000, ("fever", False, 1): 500}))
+    linker.decider.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
     found = explain(linker, query)
     assert found.record == {"first": 1200, "right": 7, "nil": 4}
+    assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"
     assert "first 1,200, right 7, NIL 4" in str(found)
-    assert explain(linker, MentionQuery("qqq", 0, 3)).record is None  # no candidates
+    none = explain(linker, MentionQuery("qqq", 0, 3))  # no candidates
+    assert none.record is none.words is None
 
 
 def test_an_explanation_says_how_a_candidate_is_named():

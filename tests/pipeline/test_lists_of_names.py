@@ -32,6 +32,8 @@ def nlp():
         ("asthma/pneumonia", {"asthma": "C0004096", "pneumonia": "C0032285"}),
         ("TMP/SMX", {"TMP/SMX": "C0041044"}),
         ("hepatitis A, B and C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
+        ("hepatitis B/C", {"hepatitis B": "C0019163", "C": "C0019196"}),
+        ("influenza A and B", {"influenza A": "C0029347", "B": "C0029348"}),
         ("Vitamins B6 and B12 were given.", {"Vitamins B6": "C0087162", "B12": "C0042845"}),
         ("IL-6 and -8", {"IL-6": "C0021760", "-8": "C0079633"}),
         ("T- and B-cells", {"T-": "C0039194", "B-cells": "C0004561"}),
@@ -72,6 +74,8 @@ def test_names_stand_apart_in_what_detectors_read(text):
         ("factors V and VIII", ["factor V", "factor VIII"]),
         ("CDK4 and 6", ["CDK4", "CDK6"]),
         ("interferon alpha or beta", ["interferon alpha", "interferon beta"]),
+        ("influenza A/B", ["influenza A", "influenza B"]),
+        ("ERK1/2", []),
         ("MMP-2, -3, and -9", ["MMP-2", "MMP-3", "MMP-9"]),
         ("asthma, B cells and C", []),
         ("asthma and COPD", []),
@@ -84,20 +88,39 @@ def test_kinds_of_one_thing(text, expected):
     assert [names[-2] for _, _, names in items] == expected
 
 
+class Names(dict):
+    """As a knowledge base: names with the ids of their entities, and entities."""
+
+    def ids(self, name):
+        return [
+            entity.concept_id for entity in self.values() if name.lower() in (entity.canonical_name, *entity.aliases)
+        ]
+
+
+def names_of(**names):
+    return Names({key: Entity(key, *values[:1], aliases=values[1:]) for key, values in names.items()})
+
+
 def test_a_whole_name_is_read_only_if_it_is_one():
-    text, names = "lung, breast and colon cancer", {"lung", "breast", "lung cancer", "breast cancer"}
+    text = "lung, breast and colon cancer"
+    names = names_of(L=("lung",), B=("breast",), LC=("lung cancer",), BC=("breast cancer",))
 
     def read_as(*labels):
         places = [(0, 4), (6, 12), (17, 29)]
-        return whole_names(
-            text, [(*place, label) for place, label in zip(places, labels, strict=True)], names.__contains__
-        )
+        return whole_names(text, [(*place, label) for place, label in zip(places, labels, strict=True)], names)
 
     assert read_as("ANATOMICAL_STRUCTURE", "X", "BIOLOGIC_FUNCTION") == ["lung cancer", None, None]
-    names.remove("breast")
+    del names["B"]
     assert read_as("X", "X", "X") == [None, "breast cancer", None]
     names.clear()
     assert read_as("ANATOMICAL_STRUCTURE", "X", "BIOLOGIC_FUNCTION") == [None] * 3
+
+
+def test_an_item_is_called_as_the_first_one_is_or_read_as_it_is():
+    names = names_of(A=("influenza a virus", "influenza a"), B=("influenza b virus",))
+    assert whole_names("influenza A and B", [(0, 11, ""), (16, 17, "")], names) == [None, "influenza b virus"]
+    names = names_of(C=("protein c",), P=("protein", "protein s"), S=("protein s",))  # "protein(s)"
+    assert whole_names("Proteins C, S and Z", [(12, 13, ""), (18, 19, "")], names) == [None, None]
 
 
 @pytest.mark.parametrize("has_ruler", [False, True])

@@ -18,6 +18,7 @@ from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.pipeline.settings import LinkerSettings
 from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.util.saved_folder import pack_files, unpack_files
 
 from .conftest import NAME, TEXTS, copies, found, links
 
@@ -241,6 +242,10 @@ def test_foreign_bytes(make_nlp):
     for data in (b"", b"nonsense", b"\xc1", b"\x93\x01\x02\x03"):
         with pytest.raises(PelError, match="PEL-E008.*entity linker"):
             make_nlp().get_pipe(NAME).from_bytes(data)
+    linker = make_nlp().get_pipe(NAME)
+    files = unpack_files(linker.to_bytes(), kind="x")
+    with pytest.raises(PelError, match="PEL-E008.*entity linker.*without settings"):
+        linker.from_bytes(pack_files({**files, "cfg.json": b"{}"}, kind="x"))
 
 
 def test_a_pipe_or_device_among_spacys_files_is_named(trained, tmp_path):
@@ -261,6 +266,16 @@ def test_without_calibration_there_are_no_sets(make_nlp, tmp_path, caplog):
     assert "PEL-W508" in caplog.text
     doc = nlp(TEXTS[0])
     assert doc.ents and all(ent._.pel_set == [] and ent._.pel_probability >= 0 for ent in doc.ents)
+
+
+def test_a_saved_precision_reaches_the_encoder(make_nlp, tiny_bert, tmp_path):
+    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)}
+    linker = make_nlp(encoder=encoder).get_pipe(NAME)
+    linker.precision = "bfloat16"
+    linker.to_disk(tmp_path / "saved")
+    for load, saved in (("from_disk", tmp_path / "saved"), ("from_bytes", linker.to_bytes())):
+        loaded = getattr(make_nlp(encoder=encoder).get_pipe(NAME), load)(saved)
+        assert loaded.linker.encoder.backend.precision == "bfloat16"
 
 
 def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(make_nlp, tiny_bert, tmp_path):

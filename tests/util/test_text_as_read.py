@@ -25,7 +25,7 @@ def test_the_way_to_the_text_as_given_and_back(text):
     for word in reading.text.split():
         place = reading.text.index(word, place)
         ((start, end),) = reading.given([(place, place + len(word))])
-        assert text[start] == word[0] or text[start] in "&\\"
+        assert text[start] == word[0] or text[start] in "&\\["
         assert reading.read([(start, end)]) == [(place, place + len(word))]
         place += len(word)
 
@@ -34,6 +34,10 @@ def test_a_mention_of_nothing_that_is_read_is_empty():
     reading = read("<b>asthma</b> cough")
     assert reading.read([(0, 3), (9, 13)]) == [(0, 0), (6, 6)]
     assert reading.given(reading.read([(0, 13)])) == [(3, 9)]
+
+
+def test_no_mention_ends_between_a_tag_and_its_other_half():
+    assert read("high Ca<sup>2+</sup> levels").given([(5, 9)]) == [(5, 20)]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,10 @@ def test_a_mention_of_nothing_that_is_read_is_empty():
         "a¹",
         "[[a|",
         "aaaa(1,",
+        "![a](",
+        "[a [b]",
+        "[**",
+        "a<sup>2</",
     ]
     + ["US$", "<script>", "aaa<sup>1", "\\textbf{", "\x00", " ", "a"],
 )

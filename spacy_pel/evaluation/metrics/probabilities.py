@@ -167,11 +167,12 @@ def coverage_intervals(
 _SAMPLES = 1000
 
 
-def calibration_change(before: Outcomes, after: Outcomes) -> dict[str, dict[str, Any] | None]:
+def calibration_change(before: Outcomes, after: Outcomes, *, seed: int = 0) -> dict[str, dict[str, Any] | None]:
     """Compare the same mentions before and after.
 
     Args:
         before, after: of the same mentions.
+        seed: random seed of the bootstrap.
 
     Returns:
         "accuracy", "nil_ece" and "answer_ece", each with "before", "after", "change", and "low" and "high", its 95%
@@ -182,13 +183,15 @@ def calibration_change(before: Outcomes, after: Outcomes) -> dict[str, dict[str,
         "nil_ece": lambda one: _calibration_error(one.nil_score, one.is_nil),
         "answer_ece": lambda one: _calibration_error(one.probability, one.correct),
     }
-    changes: dict[str, dict[str, Any] | None] = dict.fromkeys(metrics)
+    changes: dict[str, dict[str, Any] | None] = {}
     for name, metric_of in metrics.items():
         of_before, of_after = metric_of(before), metric_of(after)
+        changes[name] = None
         if of_before and of_after:
-            rng = np.random.default_rng(0)
+            rng = np.random.default_rng(seed)
             found = metric_difference(of_before, of_after, before.document, n_samples=_SAMPLES, rng=rng)
-            changes[name] = dict(zip(("before", "after", "change", "low", "high"), found, strict=True))
+            shown = {"before": found.a, "after": found.b, "change": found.difference}
+            changes[name] = {**shown, "low": found.low, "high": found.high}
     return changes
 
 

@@ -44,9 +44,7 @@ class JsonlKB(KBReaderBase):
         if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
             expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
             raise unexpected(place, expected, quoted(record))
-        if self.retired.setdefault(entity_id, successor) != successor:
-            raise unexpected(place, f"one successor of {quoted(entity_id)}", quoted(record))
-        self.places[entity_id] = place
+        self.retired[entity_id], self.places[entity_id] = successor, place
 
     def _entity_of(self, place: Place, record: dict[str, Any]) -> Entity:
         """The entity in a line.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import spacy
@@ -42,6 +42,14 @@ _SETTINGS: dict[str, Any] = {
     "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
+
+
+class Tagged(NamedTuple):
+    """A document as it is read, see ``as_read``, the way back, and P(tag) of each of its tokens, (tokens, tags)."""
+
+    doc: Doc
+    reading: Reading
+    probabilities: Vectors
 
 
 @Language.factory(
@@ -108,35 +116,35 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         """One for each column of the model's scores."""
         return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
 
-    def predict(self, docs: Iterable[Doc]) -> list[Vectors]:
-        """P(tag) of each token of a document as it is read, see ``as_read``: (tokens, tags) for each document.
+    def predict(self, docs: Iterable[Doc]) -> list[Tagged]:
+        """Read documents and tag their tokens.
 
         Raises:
             PelError: if the component was not trained.
         """
-        docs = [as_read(doc, self.nlp)[0] for doc in docs]
         if not self.labels:
             raise PelError(Errors.E522.format(name=self.name))
+        read = [as_read(doc, self.nlp) for doc in docs]
         probabilities: list[Vectors] = []
-        for batch in divided_by_words(docs):
+        for batch in divided_by_words([doc for doc, _ in read]):
             if any(map(len, batch)):
                 probabilities += [to_numpy(self._as_shares(scores)) for scores in self.model.predict(batch)]
             else:
                 probabilities += [np.zeros((0, len(self.tags)), dtype=np.float32)] * len(batch)
-        return probabilities
+        return [Tagged(*one, of_tags) for one, of_tags in zip(read, probabilities, strict=True)]
 
     def _as_shares(self, scores: Floats2d) -> Floats2d:
         """Scores of tags as probabilities, which layers give that normalize them."""
         ops = self.model.ops
         return scores if ops.xp.allclose(scores.sum(axis=1), 1.0, atol=1e-3) else ops.softmax(scores)
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Vectors]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], tagged: Sequence[Tagged]) -> None:
         """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``). If the
         labels are types of ST21pv, what each token was taken for is kept for the linker, see ``mentions.py``.
 
         Args:
             docs: get their mentions.
-            scores: what ``predict`` returned.
+            tagged: what ``predict`` returned.
 
         Raises:
             PelError: if ``labels_keep`` has the name of no label.
@@ -144,8 +152,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         kept = frozenset(self.labels)
         if self.labels_keep is not None:
             kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
-        for doc, of_tags in zip(docs, scores, strict=True):
-            seen, reading = as_read(doc, self.nlp)
+        for doc, (seen, reading, of_tags) in zip(docs, tagged, strict=True):
             if not len(seen):
                 continue
             begins = np.array([token.idx for token in seen])
@@ -204,16 +211,17 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _with_kinds(self, doc: Doc, mentions: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Mentions, and the other items of lists that begin with one, "hepatitis A, B and C", if these are names that
-        the detector knows."""
+        the detector knows. Of the first item it may have found only the word that all share, "hepatitis B/C"."""
         taken = {offset for mention in mentions for offset in range(*mention)}
-        added = [
-            (start, end)
-            for first, *others in listed_kinds(doc.text)
-            if first[1] - 1 in taken
-            for start, end, names in others
-            if taken.isdisjoint(range(start, end)) and self._knows(names)
-        ]
-        return sorted(mentions + added)
+        ends = dict(mentions)
+        for (first, first_end, first_names), *others in listed_kinds(doc.text):
+            known = [(start, end) for start, end, names in others if self._knows(names)]
+            if taken.isdisjoint(range(ends.get(first, 0), first_end)) and first in ends and self._knows(first_names):
+                known.append((first, first_end))
+            elif first_end - 1 not in taken:
+                continue
+            ends.update(item for item in known if item[0] == first or taken.isdisjoint(range(*item)))
+        return sorted(ends.items())
 
     def _offsets(self, doc: Doc, of_tags: Vectors) -> list[tuple[int, int]]:
         """Mentions by the likeliest of outside, first token and further one, whatever their label. White space has no

@@ -10,6 +10,8 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
+from spacy_pel.pipeline.detectors.mention_tagger import Tagged
+from spacy_pel.util.reading import Reading
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +48,10 @@ def trained(tok2vec=None, steps=60, gold=examples):
     for _ in range(steps):
         losses = nlp.update(batch, sgd=optimizer)
     return nlp, pipe, losses[NAME]
+
+
+def set_tags(pipe, doc, probabilities):
+    pipe.set_annotations([doc], [Tagged(doc, Reading(doc.text), probabilities)])
 
 
 def spans(doc):
@@ -124,7 +130,7 @@ def test_tags_to_mentions(tags, expected):
     nlp, pipe = tagger()
     pipe.cfg["labels"] = ["X", "Y"]
     doc = nlp.make_doc("one two three four")
-    pipe.set_annotations([doc], [np.eye(5)[["OBIAJ".index(tag) for tag in tags.split()]]])
+    set_tags(pipe, doc, np.eye(5)[["OBIAJ".index(tag) for tag in tags.split()]])
     assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == expected
 
 
@@ -132,7 +138,7 @@ def test_the_mention_is_found_whatever_its_label():
     nlp, pipe = tagger()
     pipe.cfg["labels"] = ["X", "Y"]
     doc = nlp.make_doc("one two")
-    pipe.set_annotations([doc], [np.array([[0.4, 0.3, 0.0, 0.3, 0.0], [0.4, 0.0, 0.2, 0.1, 0.3]])])
+    set_tags(pipe, doc, np.array([[0.4, 0.3, 0.0, 0.3, 0.0], [0.4, 0.0, 0.2, 0.1, 0.3]]))
     assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == [(0, 2, "Y")]  # "O" is the likeliest single tag
 
 
@@ -141,7 +147,7 @@ def tagged(text, tags):
     nlp, pipe = tagger()
     doc = nlp.make_doc(text)
     columns = {"O": 0, "B": pipe.tags.index("B-DISEASE"), "I": pipe.tags.index("I-DISEASE")}
-    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[columns[tag] for tag in tags.ljust(len(doc), tags[-1])]]])
+    set_tags(pipe, doc, np.eye(len(pipe.tags))[[columns[tag] for tag in tags.ljust(len(doc), tags[-1])]])
     return [ent.text for ent in doc.ents]
 
 
@@ -185,7 +191,7 @@ def test_mentions_that_share_a_bracket():
     nlp, pipe = tagger()
     doc = Doc(nlp.vocab, ["a", "poly(ADP", ")-beta", "level"], [True, False, True, False])
     outside, begin, inside = (pipe.tags.index(tag) for tag in ("O", "B-DISEASE", "I-DISEASE"))
-    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[outside, begin, begin, inside]]])
+    set_tags(pipe, doc, np.eye(len(pipe.tags))[[outside, begin, begin, inside]])
     assert [ent.text for ent in doc.ents] == ["poly(ADP)"]
 
 
@@ -209,7 +215,7 @@ def test_entities_and_blocked_tokens_that_are_there_stay():
     doc = nlp.make_doc("fever and pain or kidney")
     doc.set_ents([Span(doc, 0, 2, label="RULE", kb_id="C1")], blocked=[doc[2:3]])
     begin = pipe.tags.index("B-DISEASE")
-    pipe.set_annotations([doc], [np.eye(len(pipe.tags))[[begin, begin, begin, 0, begin]]])
+    set_tags(pipe, doc, np.eye(len(pipe.tags))[[begin, begin, begin, 0, begin]])
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [
         ("fever and", "RULE", "C1"),
         ("kidney", "DISEASE", ""),
