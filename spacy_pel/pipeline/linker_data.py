@@ -273,8 +273,9 @@ def learned_state(linker: Linker) -> dict[str, Any]:
 def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> None:
     """Load the calibration of another linker.
 
-    Only what still applies is loaded; otherwise a warning is logged, as it is if no NIL threshold was fitted, or the
-    linker now reads context and did not then, or the other way round.
+    Only what still applies is loaded; otherwise a warning is logged, as it is if neither a calibration nor a setting
+    gives a NIL threshold, if there is no calibration for ``coverage``, or if the linker now reads context and did not
+    then, or the other way round.
     With another kind of combiner, NIL model and threshold are not loaded either, as they were fitted on its
     scores; nor are they with another kind of NIL model or reranker. The types of labels go with the combiner,
     which weighs them. With another kind of generator nothing is loaded.
@@ -284,11 +285,13 @@ def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> N
         saved: from ``learned_state``.
         name: the component's name, for the warning.
     """
-    if _load(linker, saved, name):
-        warn_uncalibrated(linker, name=name)
-        warn_of_other_reading(linker, name=name)
-    elif linker.coverage is not None:
+    is_whole, decider = _load(linker, saved, name), linker.decider
+    if linker.coverage is not None and not decider.confidence.is_fitted:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
+    if is_whole and not decider.is_calibrated and linker.threshold is None:
+        logger.warning((Warnings.W506 if decider.decides_without_threshold else Warnings.W505).format(name=name))
+    if is_whole:
+        warn_of_other_reading(linker, name=name)
 
 
 def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
@@ -316,22 +319,6 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     decider.calibrated_in_context = saved.get("in_context")
     decider.confidence = Confidence.from_state(saved.get("confidence", {}))
     return True
-
-
-def warn_uncalibrated(linker: Linker, *, name: str) -> None:
-    """Log a warning if neither a calibration nor a setting gives a NIL threshold: what decides instead. Also
-    if there is no calibration for the setting ``coverage``.
-
-    Args:
-        linker: of a pipeline that is loaded.
-        name: the component's name.
-    """
-    if linker.coverage is not None and not linker.decider.confidence.is_fitted:
-        logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
-    if linker.decider.is_calibrated or linker.threshold is not None:
-        return
-    text = Warnings.W506 if linker.decider.decides_without_threshold else Warnings.W505
-    logger.warning(text.format(name=name))
 
 
 def warn_of_other_reading(linker: Linker, *, name: str) -> None:

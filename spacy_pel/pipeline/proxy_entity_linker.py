@@ -424,12 +424,7 @@ class ProxyEntityLinker(Pipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the mentions of a document in place."""
-        error_handler = self.get_error_handler()
-        try:
-            self.set_annotations([doc], self.predict([doc]))
-        except Exception as err:  # spaCy's contract: the handler decides
-            error_handler(self.name, self, [doc], err)
-        return doc
+        return next(self._linked([doc]), doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Link a stream of documents; mentions of several documents are batched.
@@ -442,9 +437,8 @@ class ProxyEntityLinker(Pipe):
         Yields:
             In order.
         """
-        for docs in by_mentions(
-            stream, self.settings.spans_key, n_docs=batch_size, n_mentions=self.settings.batch_size
-        ):
+        settings = self.settings
+        for docs in by_mentions(stream, settings.spans_key, n_docs=batch_size, n_mentions=settings.batch_size):
             yield from self._linked(docs)
 
     def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:

@@ -69,9 +69,8 @@ def nel_score(
         nil.tp += is_nil and gold == NIL
         nil.fp += is_nil and gold != NIL
         nil.fn += gold == NIL and not is_nil
-    in_kb = [
-        (gold, _candidate_ids(predicted, f"{extension_prefix}_candidates")) for gold, predicted in pairs if gold != NIL
-    ]
+    attribute = f"{extension_prefix}_candidates"
+    in_kb = [(gold, _candidate_ids(predicted, attribute)) for gold, predicted in pairs if gold != NIL]
     scores: dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
     scores["nel_accuracy"] = _share(predicted is not None and predicted.kb_id_ == gold for gold, predicted in pairs)
     scores["nel_nil_p"] = nil.precision if nil.tp + nil.fp else None

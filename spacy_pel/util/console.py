@@ -72,9 +72,7 @@ def progress(
     Yields:
         The items.
     """
-    if total is None and isinstance(items, Sized):
-        total = len(items)
-    yield from progress_bar(description, total, show=show, items=items)
+    yield from progress_bar(description, len(items) if isinstance(items, Sized) else total, show=show, items=items)
 
 
 def progress_bar(

@@ -369,7 +369,8 @@ def set_line_sentences(doc: Doc) -> Doc:
         The same Doc.
     """
     breaks = breaks_of(doc)
-    starts = [i for i in sorted(breaks.certain | breaks.likely) if _ends_line(doc[i].text)]
+    # a column of a table ends no line
+    starts = [i for i in sorted(breaks.certain | breaks.likely) if doc[i].text.strip(" \xa0") not in ("|", "\t")]
     starts = [next((token.i for token in doc[i:] if not token.is_space), len(doc)) for i in starts]
     starts = [i for i in starts if i < len(doc) and not (i - 1 in breaks.certain and not doc[i - 1].is_space)]
     if doc.has_annotation("DEP"):
@@ -378,11 +379,6 @@ def set_line_sentences(doc: Doc) -> Doc:
         for i in starts:
             doc[i].is_sent_start = True
     return doc
-
-
-def _ends_line(text: str) -> bool:
-    """Whether a token between two lines or items is more than a column of a table."""
-    return text != "|" and text.strip(" \xa0") != "\t"
 
 
 def _divide_trees(doc: Doc, starts: list[int]) -> None:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ...encoders.tower import Tower
 from ...types import DOC_ID
 from ...types.semantic_types import st21pv_type
+from ...util.arrays import look_up
 
 _LONGEST = 6  # tokens of a stretch
 _CHARACTERS = (2, 40)  # letters and digits of a name
@@ -65,8 +66,7 @@ class KnownNames:
         """What is known of stretches: ``marked`` and ``named``; 0 = nothing."""
         if not len(self.hashes):
             return np.zeros(len(hashes), np.uint16), np.zeros(len(hashes), np.uint8)
-        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        is_known = self.hashes[at] == hashes
+        at, is_known = look_up(self.hashes, hashes)
         return np.where(is_known, self.marked[at], 0), np.where(is_known, self.named[at], 0)
 
     def has_name(self, names: Iterable[str]) -> bool:
@@ -170,7 +170,10 @@ def learn_names(
             if value in places:
                 places[value][fold_of(doc)] += 1
     hashes = sorted({*of_names, *of_labels})
-    named = [_named_value(of_names.get(value), len(labels)) for value in hashes]
+    named = [
+        1 + (int(label.argmax()) if label.any() else len(labels)) if (label := of_names.get(value)) is not None else 0
+        for value in hashes
+    ]
 
     def known(left_out: int | None) -> KnownNames:
         folds = [fold for fold in range(_FOLDS) if fold != left_out]
@@ -183,12 +186,6 @@ def learn_names(
         return KnownNames(labels, np.array(hashes, np.uint32), np.array(marked, np.uint16), np.array(named, np.uint8))
 
     return known(None), [known(fold) for fold in range(_FOLDS)]
-
-
-def _named_value(of_labels: NDArray[np.float32] | None, n_labels: int) -> int:
-    if of_labels is None:
-        return 0
-    return 1 + (int(of_labels.argmax()) if of_labels.any() else n_labels)
 
 
 def fold_of(doc: Doc) -> int:
