@@ -19,7 +19,8 @@ class PelError(ValueError):
     """
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(_without_middle(one_line(text)))
+        line, half = one_line(text), _LONGEST // 2
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: half - 1]}…{line[-half:]}")
 
 
 def one_line(text: str) -> str:
@@ -62,11 +63,6 @@ def listed(first: Sequence[str], n: int, separator: str = ", ") -> str:
     """The first of n texts, and how many more there are."""
     more = n - len(first)
     return separator.join([*first, f"{more:,} more"] if more else first)
-
-
-def _without_middle(text: str) -> str:
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 
 
 class WithCodes(type):

@@ -274,13 +274,10 @@ def _after_cues(doc: Doc, words: list[str]) -> Iterator[Candidate]:
 def _end_of_word(doc: Doc, words: list[str], start: int) -> int:
     """The end of a word that may be several tokens: "NF-kB"."""
     end = start + 1
-    while end < min(start + _LONGEST_WORD, len(words)) and _is_joined(doc[end - 1]) and _is_in_word(words[end]):
+    limit = min(start + _LONGEST_WORD, len(words))
+    while end < limit and _is_joined(doc[end - 1]) and (words[end] in _JOINING or words[end][0].isalnum()):
         end += 1
     return end
-
-
-def _is_in_word(word: str) -> bool:
-    return word in _JOINING or word[0].isalnum()
 
 
 def _in_lists(doc: Doc, words: list[str]) -> Iterator[Candidate]:

@@ -9,11 +9,13 @@ from spacy.language import Language
 from spacy.util import registry as spacy_registry
 
 from ..types.semantic_types import TYPE_LABELS, label_group
+from .mentions import EXTENSIONS
 from .settings import PARTS, LinkerSettings
 
 if TYPE_CHECKING:
     from .proxy_entity_linker import ProxyEntityLinker
 
+_OTHER_SCORES = [f"nel_{kind}_{score}" for kind in ("micro", "nil") for score in "fpr"]
 DEFAULT_CONFIG: dict[str, Any] = {**LinkerSettings().model_dump(), **PARTS}
 
 
@@ -27,28 +29,10 @@ def _with_settings(make: Callable[..., Any]) -> Callable[..., Any]:
 
 @Language.factory(
     "proxy_entity_linker",
-    assigns=[
-        "token.ent_kb_id",
-        "span._.pel_candidates",
-        "span._.pel_nil_score",
-        "span._.pel_id",
-        "span._.pel_name",
-        "span._.pel_types",
-        "span._.pel_xrefs",
-        "span._.pel_probability",
-        "span._.pel_set",
-    ],
+    assigns=["token.ent_kb_id", *(f"span._.pel_{name}" for name in EXTENSIONS)],
     requires=["doc.ents"],  # or doc.spans, with spans_key, which a factory cannot tell
     default_config=DEFAULT_CONFIG,
-    default_score_weights={
-        "nel_accuracy": 1.0,
-        "nel_micro_f": None,
-        "nel_micro_p": None,
-        "nel_micro_r": None,
-        "nel_nil_p": None,
-        "nel_nil_r": None,
-        "nel_nil_f": None,
-    },
+    default_score_weights={"nel_accuracy": 1.0, **dict.fromkeys(_OTHER_SCORES)},
 )
 @_with_settings
 def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "ProxyEntityLinker":

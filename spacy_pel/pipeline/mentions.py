@@ -65,7 +65,7 @@ def _doc_and_key(owner: Owner, name: str) -> tuple[Doc, Any]:
 
 
 # what a linker writes: defaults, or what reads them
-_EXTENSIONS: dict[str, Any] = {
+EXTENSIONS: dict[str, Any] = {
     "candidates": _as_lists,
     "nil_score": None,
     "id": "",
@@ -92,7 +92,7 @@ def add_extensions(prefix: str) -> None:
     """
     _prefixes.add(prefix)
     add_phrase()
-    for name, default in _EXTENSIONS.items():
+    for name, default in EXTENSIONS.items():
         if callable(default):
             declare(Span, f"{prefix}_{name}", default)
         elif not Span.has_extension(f"{prefix}_{name}"):

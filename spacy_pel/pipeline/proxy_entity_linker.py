@@ -390,7 +390,6 @@ class ProxyEntityLinker(Pipe):
         Raises:
             PelError: if the component is not initialised.
         """
-        _ = self.linker
         self._use(replace(self.data, memory=None), self._fitted)
 
     @property

@@ -12,7 +12,6 @@ import re
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -217,19 +216,11 @@ def _is_address(name: str) -> bool:
 
 def _check_origin(headers: Headers) -> None:
     origin = headers.get("origin")
-    if origin is not None and _address_of(origin) != headers.get("host", "").lower():
+    if origin is not None and origin.lower().partition("://")[2] != headers.get("host", "").lower():
         raise RequestError(Errors.E731.format(got=repr(origin[:100])), status=403)
     is_link = headers.get("sec-fetch-mode") == "navigate"  # to the page, from anywhere
     if headers.get("sec-fetch-site") == "cross-site" and not is_link:
         raise RequestError(Errors.E731.format(got="an unknown one"), status=403)
-
-
-def _address_of(origin: str) -> str | None:
-    """Name and port in an Origin header; None = there are none."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:  # "http://["
-        return None
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

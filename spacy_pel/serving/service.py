@@ -99,7 +99,8 @@ class Service:
         Raises:
             PelError: if there is no mention at these offsets.
         """
-        _check_offsets(text, start, end)
+        if not 0 <= start < end <= len(text) or not text[start:end].strip():
+            raise RequestError(Errors.E736.format(last=len(text), start=start, end=end))
         with self.nlp.memory_zone():
             (query,) = self._ask(Document("", text, [Mention(start, end, label)]))
             explanation = explain(self.component.linker, query, written=text[start:end])
@@ -231,11 +232,6 @@ class Service:
         facts["calibrated"] = linker.decider.is_calibrated
         facts["label_groups"] = {label: _group(label_group(label)) for label in TYPE_LABELS}
         return {**facts, "saves": self.saves, "corrections": len(self.learned)}
-
-
-def _check_offsets(text: str, start: int, end: int) -> None:
-    if not 0 <= start < end <= len(text) or not text[start:end].strip():
-        raise RequestError(Errors.E736.format(last=len(text), start=start, end=end))
 
 
 def _entity_record(entity: Entity) -> Record:

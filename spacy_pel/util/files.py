@@ -332,15 +332,12 @@ def fingerprint(*parts: str | bytes | Path | Any) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, Path):
-            with part.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
+            _add_file(digest, part)
         elif isinstance(part, bytes):
             digest.update(part)
-        elif isinstance(part, str):
-            digest.update(part.encode("utf8"))
         else:
-            digest.update(json.dumps(part, sort_keys=True).encode("utf8"))
+            text = part if isinstance(part, str) else json.dumps(part, sort_keys=True)
+            digest.update(text.encode("utf8"))
         digest.update(b"\x1e")
     return digest.hexdigest()
 
@@ -348,7 +345,11 @@ def fingerprint(*parts: str | bytes | Path | Any) -> str:
 def file_hash(file: Path) -> str:
     """The SHA-256 of a file's content."""
     digest = sha256()
-    with file.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
+    _add_file(digest, file)
     return digest.hexdigest()
+
+
+def _add_file(digest: Any, path: Path) -> None:
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)

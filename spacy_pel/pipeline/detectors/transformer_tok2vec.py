@@ -235,9 +235,8 @@ class TowerShim(Shim):
         return torch2xp(vectors.detach()), backprop
 
     def _windows(self, docs: list[Doc], codes_of: Callable[[KnownNames, Doc], Codes]) -> TokenWindows:
-        codes = None if self.known is None else partial(codes_of, self.known)
-        sizes = {"max_length": self.settings.max_length, "overlap": self.settings.overlap}
-        return token_windows(self._tokenizer, docs, codes_of=codes, **sizes)  # type: ignore[arg-type]
+        codes, given = None if self.known is None else partial(codes_of, self.known), self.settings
+        return token_windows(self._tokenizer, docs, codes_of=codes, max_length=given.max_length, overlap=given.overlap)
 
     def _training_codes(self, known: KnownNames, doc: Doc) -> Codes:
         """By the other texts alone: what a text itself marks must not tell. A saved layer has no folds any more."""

@@ -65,12 +65,11 @@ def cut(nlp, text):
         *[(name, [name]) for name in ("CD4+ cells", "CD4+CD25+ cells", "HR+ cancer", "Ca2+ channel", "C. difficile")],
         *[(name, [name]) for name in ("and/or rule", "-10 levels")],
         # doses and values
-        ("ceftriaxone 1 g IV", ["ceftriaxone"]),
-        ("levothyroxine 75 mcg daily", ["levothyroxine"]),
+        *[
+            (f"heparin{dose}", ["heparin"])
+            for dose in (" 1 g IV", " 75 mcg daily", "500mg", " 5,000 units SC", " (81 mg)")
+        ],
         ("40 mg of prednisone", ["prednisone"]),
-        ("metformin500mg", ["metformin"]),
-        ("heparin 5,000 units SC", ["heparin"]),
-        ("aspirin (81 mg)", ["aspirin"]),
         ("glucose 212 mg/dL", ["glucose"]),
         ("platelets ≥ 100 x 10^9/L", ["platelets"]),
         ("serum potassium of 5.9 mmol/L", ["serum potassium"]),
@@ -87,18 +86,13 @@ def cut(nlp, text):
         *[(name, [name]) for name in ("HCT 116", "K 562", "compound 11g", "sCD40L", "EQ-5D-5L", "5% dextrose")],
         ("weight (<1000 g) infants", ["weight (<1000 g) infants"]),
         # negations
-        ("No evidence of recurrent gout", ["recurrent gout"]),
-        ("denies any pain", ["pain"]),
-        ("without signs of infection", ["infection"]),
-        ("absence of fever", ["fever"]),
-        ("w/o edema", ["edema"]),
-        ("r/o sepsis", ["sepsis"]),
+        *[(f"{no} gout", ["gout"]) for no in ("No evidence of", "denies any", "without signs of", "negative for")],
+        *[(f"{no} edema", ["edema"]) for no in ("absence of", "w/o", "r/o", "No history of")],
         ("NO FEVER", ["FEVER"]),
         ("NO synthase", ["NO synthase"]),
         ("non-small cell cancer", ["non-small cell cancer"]),
         ("nodular goiter", ["nodular goiter"]),
         ("neither fever nor pain", ["fever", "pain"]),
-        ("negative for asthma", ["asthma"]),
         *[("No", []), ("Negative", ["Negative"])],
         # headings
         ("PMH: gout", ["gout"]),
@@ -143,19 +137,12 @@ def test_the_mentions_of_notes_stay_as_they_are(nlp):
 # a sentence, and what is tagged as a mention in it, as detectors that learned from abstracts do
 SENTENCES = [
     ("No asthma.", ["No asthma"]),
-    ("No diabetes.", ["No diabetes"]),
-    ("Pt has no rash.", ["no rash"]),
     ("No headache, no fever.", ["No headache", "no fever"]),
-    ("No seizures since 2019.", ["No seizures"]),
-    ("Denies chest pain.", ["Denies chest pain"]),
     ("Patient denied any palpitations.", ["denied any palpitations"]),
     ("She denies fever or chills.", ["denies fever", "chills"]),
     ("Extremities without edema.", ["without edema"]),
     ("Negative for pneumonia.", ["Negative for pneumonia"]),
     ("No evidence of metastases.", ["No evidence of metastases"]),
-    ("No history of stroke.", ["No history of stroke"]),
-    ("No signs of infection.", ["No signs of infection"]),
-    ("There is no pneumothorax.", ["no pneumothorax"]),
     ("Absence of lymphadenopathy.", ["Absence of lymphadenopathy"]),
     ("NO FEVER TODAY.", ["NO FEVER"]),
 ]
