@@ -217,7 +217,7 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             yield start, start + changed.index(">") + 1, ""
             yield last, end, text[last]
         elif kind != "slash" or apart:
-            yield start, end, _INSTEAD.get(kind, "")
+            yield start, end, _INSTEAD.get(str(kind), "")
 
 
 def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Callable[[str], object] | None) -> str:

@@ -171,7 +171,7 @@ def learn_names(
                 places[value][fold_of(doc)] += 1
     hashes = sorted({*of_names, *of_labels})
     named = [
-        1 + (int(label.argmax()) if label.any() else len(labels)) if (label := of_names.get(value)) is not None else 0
+        1 + (int(kinds.argmax()) if kinds.any() else len(labels)) if (kinds := of_names.get(value)) is not None else 0
         for value in hashes
     ]
 
