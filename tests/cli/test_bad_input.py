@@ -41,12 +41,6 @@ def test_offsets_that_do_not_match(folder, tmp_path):
         assert "line 4 (d3)" in line and not (tmp_path / "out").exists()
 
 
-def test_empty_kb(tmp_path):
-    (tmp_path / "empty.jsonl").write_text("")
-    assert "E120" in error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "empty.jsonl")
-    assert not (tmp_path / "out").exists()
-
-
 def test_mention_rows_need_text(folder, tmp_path):
     args = ("index", folder / "kb", folder / "model", tmp_path / "out")
     assert "--mentions" in error(*args, "--kinds", "card,mention")

@@ -82,15 +82,9 @@ def test_bad_input_is_one_line_and_leaves_nothing(tmp_path, args, words):
 @pytest.fixture
 def kb(tmp_path):
     """Knows the ids of tiny.txt as cross references, one of them for two entities."""
-    xrefs = {
-        "C01": ["MESH:D001241"],
-        "C02": ["MESH:D012202", "OMIM:1"],
-        "C03": ["MESH:D001943", "MESH:D003110"],
-        "C04": ["MESH:D010051", "MESH:D014786"],
-        "C05": ["MESH:D006311"],
-        "C06": ["MESH:D006311"],
-    }
-    entities = [Entity(key, key, xrefs=tuple(ids)) for key, ids in xrefs.items()]
+    codes = ["D001241", "D012202", "D001943 D003110", "D010051 D014786", "D006311", "D006311"]
+    xrefs = [tuple(f"MESH:{code}" for code in some.split()) for some in codes]
+    entities = [Entity(f"C0{n}", f"C0{n}", xrefs=some) for n, some in enumerate(xrefs, start=1)]
     return KnowledgeBase.build([*entities, Entity("C0005283", "thalassaemia")], tmp_path / "kb").path
 
 

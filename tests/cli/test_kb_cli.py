@@ -143,16 +143,6 @@ def test_settings_of_a_reader(tmp_path):
     assert "PEL-E211" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x")
 
 
-def test_repairs_are_reported_or_refused(source, tmp_path):
-    with source.open("a") as file:
-        file.write(json.dumps(ENTITIES[0].to_json()) + "\n")
-        file.write(json.dumps(Entity("C7", "A\x00B").to_json()) + "\n")
-    args = ("kb", "build", tmp_path / "kb", "--reader", "jsonl", source)
-    assert run_json(*args)["repairs"] == {"duplicate_id": 1, "control_character": 1}
-    assert "line 4" in fails(*args, "--set", "strict=true")
-    assert len(KnowledgeBase.from_disk(tmp_path / "kb")) == 4  # the failure left it
-
-
 def test_show(kb):
     assert run_json("kb", "show", kb, "C1") == {**ENTITIES[0].to_json(), "parent_names": {}, "children": {}}
     assert run("kb", "show", kb, "C1").out.splitlines() == [
@@ -235,11 +225,10 @@ def test_add_takes_json_lines_of_any_name(kb, tmp_path, name):
 
 
 def test_add_refuses_files_without_changes(kb, tmp_path):
-    for name, text, options in (
-        ("a.jsonl", "", []),
-        ("d.csv", "code,name\n", []),
-        ("e.jsonl", '{"concept_id": "N1", "canonical_name": "Rash"}\n', ["--id-prefix", "X"]),
-    ):
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"code,name\nN1,Rash\n" * 999)[:-20])
+    assert "E002" in fails("kb", "add", kb, tmp_path / "c.csv.gz") and "E686" in fails("kb", "add", tmp_path, kb)
+    rash = '{"concept_id": "N1", "canonical_name": "Rash"}\n'
+    for name, text, *options in (("a.jsonl", ""), ("d.csv", "code,name\n"), ("e.jsonl", rash, "--id-prefix", "X")):
         (tmp_path / name).write_text(text)
         said = fails("kb", "add", kb, tmp_path / name, *options)
         assert name in said
@@ -472,11 +461,6 @@ def test_filters_of_a_table_that_match_nothing(tmp_path):
     said = done(*build, "--types", "disease,drugs").err
     assert "PEL-W144] Nothing matches the types 'drugs' (did you mean 'drug'?)" in said
     assert "W144" not in done(*build, "--types", "disease").err
-
-
-def test_filters_of_umls_that_match(tmp_path):
-    umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
-    assert "W144" not in done(*umls, "--types", "st21pv", "--sources", "st21pv").err
 
 
 def test_readers_of_releases(tmp_path):

@@ -162,16 +162,6 @@ def test_resume_after_kill_9(folder, tmp_path):
     assert without_done(tmp_path) == ["out.jsonl", "whole.jsonl"]
 
 
-def test_an_output_that_exists_is_kept(folder, tmp_path):
-    write_input(tmp_path / "in.txt", "txt")
-    out = tmp_path / "out.jsonl"
-    out.write_text("kept\n")
-    args = ["link", folder / "pipeline", tmp_path / "in.txt", out]
-    assert "--overwrite" in refused("E657", *args)
-    assert run(*args, "--resume").code == 2 and out.read_text() == "kept\n"
-    assert run(*args, "--overwrite").code == 0 and len(list(read_jsonl(out))) == 3
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "out.brat"])
 def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path, name):
     source, out = tmp_path / "in.jsonl", tmp_path / name

@@ -13,10 +13,7 @@ from spacy_pel.types import Mention
         ("D001943|D010051", ("D001943", "D010051"), False),
         ("D007153+D040181", ("D007153", "D040181"), True),
         ("D001943|D010051|D001943", ("D001943", "D010051"), False),
-        ("-1", (), False),
-        ("", (), False),
-        ("NIL", (), False),
-        ("CUI-less", (), False),
+        *((nil, (), False) for nil in ("-1", "", "NIL", "CUI-less")),
         ("D005334|-1", ("D005334",), False),
     ],
 )

@@ -112,20 +112,10 @@ NAMES = {
     **{"369097": ("SCDF", "acetaminophen Oral Tablet"), "313782": ("SCD", "acetaminophen 325 MG Oral Tablet")},
     **{"209387": ("SBD", "acetaminophen 325 MG Oral Tablet [Tylenol]"), "999": ("BPCK", "Tylenol Pack")},
 }
-RELATIONS = [  # what the second is to the first
-    ("202433", "has_tradename", "161"),
-    ("161", "tradename_of", "202433"),
-    ("42844", "has_tradename", "161"),
-    ("42844", "has_tradename", "7804"),
-    ("214183", "part_of", "161"),
-    ("214183", "part_of", "7804"),
-    ("82063", "has_form", "7804"),
-    ("369097", "ingredient_of", "161"),
-    ("313782", "inverse_isa", "369097"),
-    ("209387", "has_tradename", "313782"),
-    ("209387", "ingredient_of", "202433"),
-    ("999", "contained_in", "209387"),
-]
+# what the second is to the first
+RELATIONS = """202433 has_tradename 161, 161 tradename_of 202433, 42844 has_tradename 161, 42844 has_tradename 7804,
+214183 part_of 161, 214183 part_of 7804, 82063 has_form 7804, 369097 ingredient_of 161, 313782 inverse_isa 369097,
+209387 has_tradename 313782, 209387 ingredient_of 202433, 999 contained_in 209387""".split(",")
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +125,7 @@ def rxnorm(tmp_path_factory):
     names = [
         f"{cui}|ENG||||||{cui}|{cui}|{cui}||RXNORM|{kind}|{cui}|{name}||N|4096|" for cui, (kind, name) in NAMES.items()
     ]
-    relations = [f"{a}||CUI|RO|{b}||CUI|{label}|1||RXNORM|RXNORM||||4096|" for a, label, b in RELATIONS]
+    relations = [f"{a}||CUI|RO|{b}||CUI|{label}|1||RXNORM|RXNORM||||4096|" for a, label, b in map(str.split, RELATIONS)]
     for table, rows in {"CONSO": names, "REL": relations, "STY": []}.items():
         (rrf / f"RXN{table}.RRF").write_text("".join(f"{row}\n" for row in rows), encoding="utf8")
     return rrf

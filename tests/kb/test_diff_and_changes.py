@@ -79,11 +79,12 @@ def test_a_filter_that_leaves_no_entity_leaves_what_is_retired(tmp_path, caplog)
         '{"concept_id": "C1", "retired": tru',
         '{"concept_id": "C1", "retired": true, "successor": 5}',
         '{"concept_id": "C1"}',
+        '{"concept_id": "C9", "retired": true}\n{"concept_id": "C9", "retired": true, "successor": "C1"}',
     ],
 )
 def test_bad_change_lines_are_named(tmp_path, line):
     path = write(tmp_path / "changes.jsonl", [Entity("C9", "Good").to_json(), line])
-    with pytest.raises(PelError, match="line 2"):
+    with pytest.raises(PelError, match="line [23]"):
         read_changes(JsonlKB(), [path])
 
 

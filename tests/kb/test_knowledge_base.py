@@ -1,5 +1,7 @@
 """The knowledge base: look-ups, changes, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -149,15 +151,10 @@ def test_fingerprint_depends_on_every_part():
         return KnowledgeBase(entities, **settings).fingerprint
 
     first, *rest = ENTITIES
-    variants = [
-        ("C0", first.canonical_name, first.aliases, first.types, first.definition),
-        ("C1", "aspirin", first.aliases, first.types, first.definition),
-        ("C1", first.canonical_name, first.aliases[:1], first.types, first.definition),
-        ("C1", first.canonical_name, first.aliases, first.types[:1], first.definition),
-        ("C1", first.canonical_name, (*first.aliases, "T109"), first.types[1:], first.definition),
-        ("C1", first.canonical_name, first.aliases, first.types, None),
-    ]
-    prints = [print_of([Entity(*variant), *rest]) for variant in variants]
+    variants = [{"concept_id": "C0"}, {"canonical_name": "aspirin"}, {"definition": None}]
+    variants += [{"aliases": first.aliases[:1]}, {"types": first.types[:1]}]
+    variants.append({"aliases": (*first.aliases, "T109"), "types": first.types[1:]})
+    prints = [print_of([replace(first, **variant), *rest]) for variant in variants]
     prints += [print_of(), print_of(ENTITIES[::-1]), print_of(redirects={"x": "C1"}), print_of(rest)]
     assert len(set(prints)) == len(prints)
     assert print_of() == print_of(source={"licence": "CC BY"})

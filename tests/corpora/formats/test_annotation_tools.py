@@ -10,6 +10,7 @@ from spacy_pel.cli._settings import make_reader
 from spacy_pel.errors import PelError
 
 TEXT = "EGFR L858R in asthma."
+SPAN = {"start": 14, "end": 20, "label": "D"}
 
 
 def read(path, name, **settings):
@@ -23,21 +24,13 @@ def read(path, name, **settings):
         ({"id": 1, "text": TEXT, "label": [[14, 20, "Disease"]]}, [("asthma", "Disease")]),
         ({"id": 1, "data": TEXT, "label": [[14, 20, "Disease"]], "Comments": []}, [("asthma", "Disease")]),
         ({"text": TEXT, "labels": [[0, 4, "G"], [14, 20, "D"]]}, [("EGFR", "G"), ("asthma", "D")]),
-        (
-            {"text": TEXT, "entities": [{"id": 7, "start_offset": 14, "end_offset": 20, "label": "D"}]},
-            [("asthma", "D")],
-        ),
+        ({"text": TEXT, "entities": [{"id": 7, "start_offset": 14, "end_offset": 20}]}, [("asthma", "")]),
         ({"text": TEXT, "entities": [[14, 20, "D", "D001249"]]}, [("asthma", "D", "D001249")]),
         ({"text": TEXT, "annotations": [{"start_offset": 0, "end_offset": 4, "user": 1}]}, [("EGFR", "")]),
-        (
-            {"text": TEXT, "spans": [{"start": 14, "end": 20, "token_start": 3, "label": "D"}], "tokens": [{}]},
-            [("asthma", "D")],
-        ),
-        (
-            {"text": TEXT, "spans": [{"start": 14, "end": 20, "label": "D", "kb_id": "D001249"}]},
-            [("asthma", "D", "D001249")],
-        ),
-        ({"text": TEXT, "spans": [{"start": 14, "end": 20, "label": "D", "kb_id": "NIL"}]}, [("asthma", "D")]),
+        ({"text": TEXT, "spans": [{**SPAN, "token_start": 3}], "tokens": [{}]}, [("asthma", "D")]),
+        ({"text": TEXT, "spans": [{**SPAN, "kb_id": "D001249"}]}, [("asthma", "D", "D001249")]),
+        ({"text": TEXT, "spans": [{**SPAN, "kb_id": "NIL"}]}, [("asthma", "D")]),
+        ({"text": TEXT, "spans": [SPAN, {"start": 0, "end": 9, "label": None}]}, [("asthma", "D"), ("EGFR L858", "")]),
         ({"text": TEXT, "ents": [{"id": "T1", "start_char": 0, "end_char": 4, "label": "G"}]}, [("EGFR", "G")]),
         ({"text": TEXT, "mentions": [], "label": ["positive"], "split": "train"}, []),
         ({"text": TEXT, "spans": [], "tokens": [{"id": 0}], "answer": "accept"}, []),
@@ -57,6 +50,9 @@ def test_json_lines_of_tools(tmp_path, record, found):
         ({"spans": {"sc": [{"start": 0, "end": 4}]}}, "E202.*the spans {'sc'"),
         ({"label": ["positive"]}, "E202.*the mention 'positive'"),
         ({"label": "positive"}, "E202.*the label 'positive'"),
+        ({"label": [[0, 99, "G"]]}, "E201.*expected a mention at characters 0 to 99, got no text"),
+        ({"spans": [{"start": -1, "end": 4}]}, "E201.*characters -1 to 4, got no text"),
+        ({"text": None}, "E202.*the keys"),
         ({"label": [[0, 4, "G", "1956", 5]]}, "E202.*the mention"),
         ({"mentions": [{"begin": 0, "stop": 4}]}, "E202.*the mention {'begin'"),
         ({"mentions": [{"start": 0, "end": 4, "cui": "C0034802"}]}, "E203.*under ids, kb_id, got an id under 'cui'"),
@@ -82,14 +78,9 @@ def test_annotation_that_other_readers_do_not_read(tmp_path):
     doc.spans["sc"] = [doc[0:1]]
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "a.spacy")
     kinds = {"json": "bioc", "xml": "bioc", "ann": "brat", "spacy": "docbin"}
-    said = {
-        "json": "under 'entities' \\(1\\)",
-        "xml": "under 'mention'",
-        "ann": "lines such as 'e1'",
-        "spacy": "spans_key=sc",
-    }
-    for ending, name in kinds.items():
-        with pytest.raises(PelError, match=f"E217.*{said[ending]}"):
+    said = ("under 'entities' \\(1\\)", "under 'mention'", "lines such as 'e1'", "spans_key=sc")
+    for (ending, name), what in zip(kinds.items(), said, strict=True):
+        with pytest.raises(PelError, match=f"E217.*{what}"):
             read(tmp_path / f"a.{ending}", name)
 
 
@@ -127,14 +118,9 @@ def test_documents_and_columns_of_conll(tmp_path):
     assert [(one.id, one.text, len(one.mentions)) for one in reader([path])] == [("x-1", "rash", 1), ("x-2", ".", 0)]
     path.write_text("a\tO\n-DOCSTART- (7)\n\nrash\tB-D\n\nhives\tI-D\n###8\nb\tO\n")
     documents = make_reader("pel_corpus_readers", "conll", {"label": "X"})([path])
-    assert [(one.id, one.text, len(one.mentions)) for one in documents] == [
-        *(("x-1", "a", 0), ("7", "rash hives", 2), ("8", "b", 0))
-    ]
-    for content, said in [
-        ("a\tb\nc\td\n", "line 1.*'a.tb'"),
-        ("a\tO\nb\n", "line 2.*'b'"),
-        ("a\tDisease\n", "Disease'"),
-    ]:
+    found = [(one.id, one.text, len(one.mentions)) for one in documents]
+    assert found == [("x-1", "a", 0), ("7", "rash hives", 2), ("8", "b", 0)]
+    for content, said in [("a\tb\nc\td\n", "line 1.*'a.tb'"), ("a\tO\nb\n", "line 2.*'b'"), ("a\tX\n", "X'")]:
         path.write_text(content)
         with pytest.raises(PelError, match=f"E207.*{said}"):
             read(path, "conll")

@@ -55,12 +55,6 @@ def test_json_lines(tmp_path, line, said):
     assert len(str(caught.value)) < 1000
 
 
-def test_json_that_is_nested_too_deeply(tmp_path):
-    (tmp_path / "bad.json").write_text(DEEP)
-    with pytest.raises(PelError, match="E002.*bad.json"):
-        list(BiocCorpus()([tmp_path / "bad.json"]))
-
-
 @pytest.mark.parametrize("offset", ["3000000000", "9" * 20])
 @pytest.mark.parametrize("kind", ["xml", "json"])
 def test_a_passage_far_behind_the_text(tmp_path, kind, offset):
@@ -78,22 +72,6 @@ def test_bioc_with_a_lone_surrogate(tmp_path):
     (tmp_path / "bad.json").write_text(json.dumps({"documents": [{"id": "1", "passages": [passage]}]}))
     with pytest.raises(PelError, match="E002.*document 1.*surrogate after .*fever "):
         list(BiocCorpus()([tmp_path / "bad.json"]))
-
-
-def test_bioc_in_an_unknown_encoding(tmp_path):
-    (tmp_path / "bad.xml").write_text(BIOC.format(encoding="UF-8", offset=0))
-    with pytest.raises(PelError, match=r"E002.*bad\.xml.*UF-8"):
-        list(BiocCorpus()([tmp_path / "bad.xml"]))
-
-
-def test_lines_that_end_in_cr_alone(tmp_path):
-    """Read as one line, it lost every document after the first."""
-    lines = ["1|t|Fever", "1|a|", "1\t0\t5\tFever\tT\tC1", "", "2|t|Pain", "2|a|", ""]
-    (tmp_path / "crlf.txt").write_bytes("\r\n".join(lines).encode())
-    assert [one.id for one in PubtatorCorpus()([tmp_path / "crlf.txt"])] == ["1", "2"]
-    (tmp_path / "cr.txt").write_bytes("\r".join(lines).encode())
-    with pytest.raises(PelError, match=r"E002.*cr\.txt.*CR alone"):
-        list(PubtatorCorpus()([tmp_path / "cr.txt"]))
 
 
 def test_prefixes_of_json_lines(tmp_path):

@@ -12,22 +12,11 @@ from spacy_pel.errors import PelError
 
 # cdmFieldName -> isRequired, cdmDatatype of note_nlp in OMOP_CDMv5.4_Field_Level.csv,
 # https://github.com/OHDSI/CommonDataModel at 00169dde54c9e483f32ce69cf427b3ce8e86c294
-FIELDS = {
-    "note_nlp_id": (True, "integer"),
-    "note_id": (True, "integer"),
-    "section_concept_id": (False, "integer"),
-    "snippet": (False, "varchar(250)"),
-    "offset": (False, "varchar(50)"),
-    "lexical_variant": (True, "varchar(250)"),
-    "note_nlp_concept_id": (False, "integer"),
-    "note_nlp_source_concept_id": (False, "integer"),
-    "nlp_system": (False, "varchar(250)"),
-    "nlp_date": (True, "date"),
-    "nlp_datetime": (False, "datetime"),
-    "term_exists": (False, "varchar(1)"),
-    "term_temporal": (False, "varchar(50)"),
-    "term_modifiers": (False, "varchar(2000)"),
-}
+FIELD_LEVEL = """note_nlp_id Yes integer, note_id Yes integer, section_concept_id No integer, snippet No varchar(250),
+offset No varchar(50), lexical_variant Yes varchar(250), note_nlp_concept_id No integer,
+note_nlp_source_concept_id No integer, nlp_system No varchar(250), nlp_date Yes date, nlp_datetime No datetime,
+term_exists No varchar(1), term_temporal No varchar(50), term_modifiers No varchar(2000)"""
+FIELDS = {name: (required == "Yes", kind) for name, required, kind in map(str.split, FIELD_LEVEL.split(","))}
 READ = {"integer": int, "date": date.fromisoformat, "datetime": datetime.fromisoformat}
 # as Athena writes it: tabs, no quoting, and quotation marks in names
 CONCEPTS = """

@@ -89,13 +89,3 @@ def test_separated_ids_and_normalised_strings(tmp_path):
     assert (report["normalised"], report["mismatches"], report["dropped"]) == (3, 1, 1)
     with pytest.raises(PelError, match="E201.*TNF-a"):
         read(tmp_path, lines, strict=True)
-
-
-@pytest.mark.parametrize(
-    ("settings", "labels"), [({}, ["T116,T123", "T047", "Finding"]), ({"label": "ENTITY"}, ["ENTITY"] * 3)]
-)
-def test_labels(tmp_path, settings, labels):
-    marked = [(0, 7, "Aspirin", "T116,T123"), (12, 18, "asthma", "T047"), (20, 24, "Rash", "Finding")]
-    lines = ["\t".join(map(str, ("1", *fields, "C1"))) for fields in marked]
-    documents, _ = read(tmp_path, [*TEXT, *lines], **settings)
-    assert [mention.label for mention in documents[0].mentions] == labels

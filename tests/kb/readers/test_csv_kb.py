@@ -165,11 +165,6 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
     assert "W108" in caplog.text and "is 'Gout' and 'Asthma'" in caplog.text
 
 
-def test_the_same_id_with_the_same_blanks(write):
-    entities, report = read(write("code,name\nA1 ,Gout\nA1 ,Podagra\nB2,Fever\n"))
-    assert [one.concept_id for one in entities] == ["A1", "A1", "B2"] and report == {"duplicate_id": 1}
-
-
 @pytest.mark.parametrize(
     "content, names, report",
     [

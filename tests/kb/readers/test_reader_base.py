@@ -90,11 +90,6 @@ def test_cross_references_have_one_spelling(write):
     assert entity.xrefs == ("MESH:D1", "SNOMEDCT:2", "x:3")
 
 
-def test_csv_settings_that_name_no_field():
-    with pytest.raises(PelError, match="fields among"):
-        CsvKB(columns={"nonsense": "x"})
-
-
 def test_csv_names_the_columns_that_are_not_read(write, caplog):
     first = write("Code;Name;Synonims;notes;", "A1;Gout;Podagra;x;", name="a.csv")
     second = write("Code;Name;Synonims;page", "A2;Asthma;;7", name="b.csv")
@@ -138,13 +133,6 @@ def test_one_id_with_several_names_is_said(write, caplog, name):
         at = 2 if table else 1
         assert f"'A1' is 'Gout' and 'Asthma' ({path}, line {at + 1});" in said
         assert f"'A1' is 'Gout' and 'Fever: high' ({path}, line {at + 4})" in said
-
-
-def test_several_rows_of_an_id_are_usual_elsewhere(write, caplog):
-    path = write("D5||one", "D6||other", "D5||two", name="medic.txt")
-    reader = MedicKB()
-    assert len(list(reader([path]))) == 3 and reader.report == {"duplicate_id": 1}
-    assert "PEL-W" not in caplog.text
 
 
 def test_csv_names_of_columns_in_any_case(write):
@@ -193,8 +181,8 @@ def test_csv_the_setting_decides(write, caplog):
     for separator, names in (("|", ("Deficiency; iron",)), (";", ("Deficiency", "iron"))):
         reader = CsvKB(list_separator=separator, strict=True)
         assert [entity.aliases for entity in reader([path])][1] == names and "PEL-W" not in caplog.text
-    for settings in ({"list_separator": ""},):
-        with pytest.raises(PelError, match=f"at {next(iter(settings))}, got"):
+    for settings, said in (({"list_separator": ""}, "at list_sep"), ({"columns": {"no": "x"}}, "fields among")):
+        with pytest.raises(PelError, match=said):
             CsvKB(**settings)
 
 
