@@ -17,7 +17,6 @@ from rich.console import Console
 from spacy_pel_studies.retrieval import Retrieval
 
 from benchmarks.differences import table_of_differences
-from spacy_pel.cli._saved_pipeline import open_bi_encoder
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
@@ -26,6 +25,7 @@ from spacy_pel.evaluation.outcomes import Flags, Outcomes
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.commands.train import open_bi_encoder
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
 

@@ -120,7 +120,7 @@ def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
     """
     from spacy_pel_studies.plain_weights import with_plain_weights
 
-    from spacy_pel.cli._saved_pipeline import open_bi_encoder
+    from spacy_pel.training.commands.train import open_bi_encoder
 
     folder = output / "untrained"
     if not folder.is_dir():

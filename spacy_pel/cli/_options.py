@@ -39,10 +39,8 @@ KBOrPipeline = Annotated[Path, argument("KB", "The folder of a KB, or a pipeline
 OldKB = Annotated[Path, argument("OLD", "The old KB, or a pipeline with it.", parser=pipeline_folder)]
 CurrentKB = Annotated[Path, argument("NEW", "The new KB, or a pipeline with it.", parser=pipeline_folder)]
 Corpus = Annotated[Path, argument("CORPUS.jsonl", "The annotated corpus (JSON lines).")]
-Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
 NewPipeline = Annotated[Path, argument("OUT", "The pipeline folder to write.")]
 NewKB = Annotated[Path, argument("OUT", "The KB folder to write; an existing KB is replaced.")]
-NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
 NewIndex = Annotated[Path, argument("OUT", "The index folder to write.")]
 
 # -- options
@@ -53,17 +51,12 @@ Below = Annotated[
     list[str] | None, option("ID", "Only this entity and those below it (is-a), after the other filters (repeatable).")
 ]
 Licence = Annotated[str | None, option("TEXT", "The licence of its names, where the files do not say.")]
-TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
-GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 InputFormat = Annotated[str, option("NAME", "txt, jsonl, csv, tsv, parquet, pubtator, bioc, auto.", "--format")]
 TextColumn = Annotated[str | None, option("NAME", "Column or JSON key of the text. [default: text]", "--text-column")]
 IdColumn = Annotated[str | None, option("NAME", "Column or JSON key of the id. [default: id]", "--id-column")]
 Resume = Annotated[bool, flag("--resume", "Continue an interrupted run.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Seed = Annotated[int, option("N", "Random seed.")]
-TrainCorpora = Annotated[
-    list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
-]
 KBForTypes = Annotated[
     Path | None, option("FOLDER", "A KB or pipeline, for names, known ids and types.", parser=pipeline_folder)
 ]

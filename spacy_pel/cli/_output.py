@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -27,20 +26,6 @@ def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any
         text: makes human-readable text of the result.
     """
     typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if as_json else text(result))
-
-
-def emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    """Print the metrics of a training's best model, where it is, and where the learning curve is.
-
-    Args:
-        best: metrics on dev.
-        output: the folder of the training.
-        as_json: print one JSON object.
-    """
-    places = {"model": str(output / "model-best")}
-    if (curve := output / "learning_curve.png").is_file():
-        places["learning_curve"] = str(curve)
-    emit({"best": best, **places}, as_json=as_json, text=lambda _: key_values({**places, **best}))
 
 
 def message(text: str) -> None:

@@ -1,15 +1,12 @@
 """Saved pipelines: the default one, its encoder, and changing it without loading it."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import Errors, PelError, Warnings
-from ..pipeline.saved import FACTORY, load_pipeline, no_pipeline, pipeline_folder, saved_parts
+from ..pipeline.saved import FACTORY, no_pipeline, pipeline_folder, saved_parts
 from ..util import atomic_path, logger, read_json, write_json
-from ._output import message
 
 _DEFAULT = Path("assets/pel_medmentions")
 _PACKAGE = "en_pel_medmentions"
@@ -53,96 +50,6 @@ def default_pipeline(option: str) -> Path:
     raise PelError(Errors.E666.format(name=_PACKAGE, path=_DEFAULT, option=option))
 
 
-def open_bi_encoder(path: Path) -> Any:
-    """Open a bi-encoder.
-
-    Args:
-        path: its folder, that of a ranker made of one, or that of a pipeline.
-
-    Returns:
-        With weights.
-
-    Raises:
-        PelError: if there is none.
-    """
-    from ..encoders.bi_encoder import BiEncoder
-    from ..encoders.pretrained import load_encoder
-
-    encoder: Any
-    if (path / "ranker.json").is_file():
-        from ..linking.reranker import load_ranker
-
-        encoder = getattr(load_ranker(path), "encoder", None)
-    else:
-        encoder = load_encoder(encoder_folder(path))
-    if not isinstance(encoder, BiEncoder):
-        raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
-    return encoder
-
-
-class PipelineCopy(NamedTuple):
-    """A copy of a saved pipeline that is being changed.
-
-    Attributes:
-        folder: of the component that links.
-        settings: of the component, in the config.
-        loaders: what ``nlp.initialize`` loads for it, in the config.
-        learned: its calibration; see ``learned_state``.
-    """
-
-    folder: Path
-    settings: dict[str, Any]
-    loaders: dict[str, Any]
-    learned: dict[str, Any]
-
-    def uncalibrate(self, *parts: str) -> None:
-        """Forget the NIL thresholds, the calibration of P(right), and what these parts have learned.
-
-        Args:
-            parts: keys of ``learned``; those that are not there are left out.
-        """
-        for name in ("confidence", "in_context"):
-            self.learned.pop(name, None)
-        self.learned["calibrated_threshold"] = None
-        for name in self.learned.keys() & parts:
-            self.learned[name]["state"] = {}
-        if "combiner" in parts:  # which weighs them
-            self.learned.pop("label_types", None)
-
-
-@contextmanager
-def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
-    """Write a changed copy of a saved pipeline. It is loaded once, so that an unusable copy is never written.
-
-    Args:
-        pipeline: a saved pipeline.
-        output: the folder to write.
-
-    Yields:
-        To be changed in place.
-
-    Raises:
-        PelError: if it is not a pipeline with a linker, or the copy cannot be loaded.
-    """
-    from thinc.api import Config
-
-    from ..pipeline.linker_data import CALIBRATION, update_linker_folder
-
-    learned = _read_learned(pipeline)
-    name = learned_path(pipeline).parent.name
-    with atomic_path(output) as part:
-        shutil.copytree(pipeline, part)
-        config = Config().from_disk(part / "config.cfg", interpolate=False)
-        loaders = config.get("initialize", {}).get("components", {}).get(name, {})
-        with update_linker_folder(part / name) as linker:
-            copy = PipelineCopy(linker, config["components"][name], loaders, learned)
-            yield copy
-            write_json(linker / CALIBRATION, copy.learned, indent=None)
-        config.to_disk(part / "config.cfg")
-        load_pipeline(part)
-    message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")
-
-
 def check_fits(pipeline: Path, learned: dict[str, Any], *, source: Path) -> None:
     """Check that a pipeline can use the calibration of another one.
 
@@ -156,7 +63,7 @@ def check_fits(pipeline: Path, learned: dict[str, Any], *, source: Path) -> None
             directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
     expected = _kinds(source, learned)
-    for part, kind in _kinds(pipeline, _read_learned(pipeline)).items():
+    for part, kind in _kinds(pipeline, read_learned(pipeline)).items():
         if kind != expected[part]:
             raise PelError(Errors.E661.format(path=pipeline, part=part, expected=expected[part], got=kind))
 
@@ -199,7 +106,7 @@ def learned_path(pipeline: Path) -> Path:
     raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
 
 
-def _read_learned(pipeline: Path) -> dict[str, Any]:
+def read_learned(pipeline: Path) -> dict[str, Any]:
     """The calibration of a saved pipeline.
 
     Raises:

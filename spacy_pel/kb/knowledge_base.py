@@ -208,9 +208,7 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if the name is not text.
         """
-        if not isinstance(alias, str):
-            raise PelError(Errors.E116.format(wanted="a name", got=repr(alias)))
-        return self.ids_at(self.rows_of_aliases([alias])[0])
+        return self.ids_at(self.rows_of_aliases([_checked_text(alias, "a name")])[0])
 
     def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> list[Rows]:
         """Look up many names at once.
@@ -239,17 +237,12 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if the text is not text.
         """
-        if not isinstance(text, str):
-            raise PelError(Errors.E116.format(wanted="a text", got=repr(text)))
-        text = normalize_alias(text)
-        if not text:
-            return []
+        text = normalize_alias(_checked_text(text, "a text"))
         best: dict[int, str] = {}
-        for name, rows in self._search_names(text, 4 * n):
+        for name, rows in self._search_names(text, 4 * n) if text else ():
             for row in rows.tolist():
                 best.setdefault(row, name.name)
-        rows_of_best = list(best)[:n]
-        return [(entity_id, best[row]) for entity_id, row in zip(self.ids_at(rows_of_best), rows_of_best, strict=True)]
+        return list(zip(self.ids_at(list(best)[:n]), best.values(), strict=False))
 
     # --- by cross reference
 
@@ -267,9 +260,8 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if it is not text.
         """
-        if not isinstance(xref, str):
-            raise PelError(Errors.E116.format(wanted="a cross reference such as 'MESH:D001249'", got=repr(xref)))
-        return self.ids_at(self.rows_of_xrefs([xref])[0])
+        text = _checked_text(xref, "a cross reference such as 'MESH:D001249'")
+        return self.ids_at(self.rows_of_xrefs([text])[0])
 
     def rows_of_xrefs(self, xrefs: Sequence[str]) -> list[Rows]:
         """The rows of the entities that have each cross reference, ascending."""
@@ -448,6 +440,12 @@ def _new_folder(path: Path) -> Iterator[Path]:
         raise PelError(Errors.E111.format(path=path, got="a folder with other files"))
     with write_folder(path, kind=KIND, version=VERSION) as part:
         yield part
+
+
+def _checked_text(text: str, wanted: str) -> str:
+    if not isinstance(text, str):
+        raise PelError(Errors.E116.format(wanted=wanted, got=repr(text)))
+    return text
 
 
 def _reopen(path: str, fingerprint: str) -> KnowledgeBase:

@@ -240,15 +240,14 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     """
     first = entities[0]
     names = [name for entity in entities for name in (entity.canonical_name, *entity.aliases)]
-    aliases = [*first.aliases, *(name for name in names if name != first.canonical_name)]
+    others = [*first.aliases, *(name for name in names if name != first.canonical_name)]
     types, xrefs, parents = (
         tuple(dict.fromkeys(text for entity in entities for text in getattr(entity, name)))
         for name in ("types", "xrefs", "parents")
     )
     definition = next((entity.definition for entity in entities if entity.definition), None)
-    return Entity(
-        first.concept_id, first.canonical_name, tuple(dict.fromkeys(aliases)), types, definition, xrefs, parents
-    )
+    aliases = tuple(dict.fromkeys(others))
+    return replace(first, aliases=aliases, types=types, definition=definition, xrefs=xrefs, parents=parents)
 
 
 def tidied(entity: Entity) -> Entity:

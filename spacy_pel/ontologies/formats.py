@@ -46,9 +46,7 @@ def read_term_json(path: Path) -> Iterator[Term]:
         else:
             yield from _terms_of_oncotree(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as err:
-        expected = (
-            'an OBO graph {"graphs": [{"nodes": [...]}]}, FHIR, OncoTree\'s tree or a list of {"id", "name", ...}'
-        )
+        expected = 'an OBO graph {"graphs": [...]}, FHIR, OncoTree\'s tree or a list of {"id", "name", ...}'
         fault = f" ({err})" if isinstance(err, _Unexpected) else ""
         raise unexpected(path, expected, quoted(data) + fault, "Fix the file, or write it as JSON lines.") from err
 

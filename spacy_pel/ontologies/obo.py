@@ -35,6 +35,7 @@ _STANZA = re.compile(r"\[\w+\]\s*(?:!.*)?$")
 _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _MODIFIERS = re.compile(r"(?<!\s)\s+\{[^{}]*\}\s*$")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
+_ID_LISTS = {"replaced_by": "replaced_by", "consider": "consider", "alt_id": "alt_ids", "is_a": "parents"}  # of Term
 # "dcterms:license", "terms-license", "http://purl.org/dc/terms/license", and the licence, quoted or not
 _LICENCE = re.compile(r'\S*license "?([^"]*?)"?(?: xsd:\w+)?$')
 
@@ -113,14 +114,10 @@ def _take(term: Term, tag: str, value: str) -> None:
         term.namespace = _bare(value)
     elif tag == "is_obsolete":
         term.obsolete = value.lower().startswith("true")
-    elif tag in ("replaced_by", "consider"):
-        getattr(term, tag).append(_bare(value))
-    elif tag == "alt_id":
-        term.alt_ids.append(_bare(value))
+    elif tag in _ID_LISTS:
+        getattr(term, _ID_LISTS[tag]).append(_bare(value))
     elif tag == "comment":
         term.comments.append(unescape(value))
-    elif tag == "is_a":
-        term.parents.append(_bare(value))
 
 
 def _quoted(value: str) -> "tuple[str, str]":

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from spacy_pel.cli._saved_pipeline import open_bi_encoder
+from spacy_pel.training.commands.train import open_bi_encoder
 
 
 def with_plain_weights(weights: str, like: Any, *, seed: int = 0) -> Any:

@@ -227,8 +227,7 @@ class BiocCorpus(CorpusReaderBase):
         if key is None:
             self.count("without_id_infon")
         ids, composite = split_ids(id_text(infons[key]) if key else "", strip_prefix=self.strip_prefix)
-        label = text_or_empty(infons.get("type"))
-        surface = text_or_empty(annotation.get("text"))
+        label, surface = text_or_empty(infons.get("type")), text_or_empty(annotation.get("text"))
         self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
 
 

@@ -1,7 +1,7 @@
 """spaCy: DocBin files (.spacy), as `spacy train` and annotation tools use them, and examples for training."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ from spacy.vocab import Vocab, create_vocab
 from ...errors import PelError, Warnings
 from ...registry import registry
 from ...types import DOC_ID, NIL, Document
-from ...util import atomic_path, logger
+from ...util import logger
 from ...util.config import known_language
 from ...util.files import check_expansion, check_is_file
 from ..policy import split_ids
@@ -146,8 +146,7 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     doc.set_ents(longest)
     n = len(document.mentions)
     counts = {"mentions": n, "misaligned": n - len(spans), "overlapping": len(spans) - len(longest)}
-    for key, count in counts.items():
-        report[key] = report.get(key, 0) + count
+    report.update({key: report.get(key, 0) + count for key, count in counts.items()})
     return doc
 
 
@@ -158,25 +157,3 @@ def _set_missing(doc: Doc, document: Document) -> None:
     tokens = {token.i for span in spans if span is not None for token in span}
     missing = tokens.difference(token.i for ent in known for token in ent)
     doc.set_ents(known, missing=[doc[i : i + 1] for i in sorted(missing)])
-
-
-def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Language, report: dict[str, int]) -> int:
-    """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
-
-    Args:
-        path: the file.
-        documents: what to write.
-        nlp: its tokenizer cuts the texts.
-        report: counts as in ``with_gold``.
-
-    Returns:
-        The number of documents.
-    """
-    docbin = DocBin(store_user_data=True)
-    for document in documents:
-        doc = with_gold(nlp.make_doc(document.text), document, report)
-        doc.user_data[DOC_ID] = document.id
-        docbin.add(doc)
-    with atomic_path(path) as part:
-        docbin.to_disk(part)
-    return len(docbin)

@@ -62,18 +62,15 @@ class JsonlCorpus(CorpusReaderBase):
                     self.count("not_accepted")
                     continue
                 document = _document(record, self.check, f"{path}, line {number}", f"{stem_of(Path(path))}-{number}")
-                links = [
-                    one for one in record.get("mentions") or [] if isinstance(one, dict) and _LINK_KEYS <= one.keys()
-                ]
+                mentions = (one for one in record.get("mentions") or () if isinstance(one, dict))
+                links = [one for one in mentions if _LINK_KEYS <= one.keys()]
                 if gold and links:
                     raise PelError(Errors.E219.format(path=path))
                 n_links += len(links)
                 corrected += sum(map(_is_corrected, links))
-                if prefix := self.strip_prefix:
-                    document.mentions = [
-                        replace(mention, ids=tuple(key.removeprefix(prefix) or key for key in mention.ids))
-                        for mention in document.mentions
-                    ]
+                for at, mention in enumerate(document.mentions if self.strip_prefix else ()):
+                    ids = tuple(key.removeprefix(self.strip_prefix) or key for key in mention.ids)
+                    document.mentions[at] = replace(mention, ids=ids)
                 yield document
             if corrected:
                 logger.warning(Warnings.W202.format(path=path, n=corrected))

@@ -4,19 +4,12 @@ import html
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
 from .reader_base import KBReaderBase
-
-
-class _Row(NamedTuple):
-    place: Place
-    ids: tuple[str, ...]
-    names: list[str]
 
 
 @registry.pel_kb_readers("spacy-pel.MedicKB.v1")
@@ -39,24 +32,25 @@ class MedicKB(KBReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The entities of the rows."""
         for path in paths:
-            for entity_id, group in groupby(self._rows(path), key=lambda row: row.ids[0]):
+            for entity_id, group in groupby(self._rows(path), key=lambda row: row[1][0]):
                 rows = list(group)
-                for row in rows:
-                    for other in filter(None, row.ids[1:]):
+                for place, ids, _ in rows:
+                    for other in filter(None, ids[1:]):
                         owner = self.redirects.setdefault(other, entity_id)
                         if owner != entity_id:
-                            self.repair("ambiguous_redirect", row.place, f"{other} belongs to {owner} already")
-                name, *synonyms = (name for row in rows for name in row.names)
-                yield rows[0].place, Entity(entity_id, name, tuple(synonyms), ("disease",))
+                            self.repair("ambiguous_redirect", place, f"{other} belongs to {owner} already")
+                name, *synonyms = (name for _, _, names in rows for name in names)
+                yield rows[0][0], Entity(entity_id, name, tuple(synonyms), ("disease",))
 
-    def _rows(self, path: Path) -> Iterator[_Row]:
+    def _rows(self, path: Path) -> Iterator[tuple[Place, list[str], list[str]]]:
+        """The ids and the names of each row."""
         for place, line in self.lines(path):
             if not line.strip():
                 continue
             ids, bars, names = line.partition("||")
             if not bars:
                 raise unexpected(place, "id[|id…]||name[|synonym…]", quoted(line))
-            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), list(map(html.unescape, names.split("|"))))
+            yield place, list(map(_corpus_id, ids.split("|"))), list(map(html.unescape, names.split("|")))
 
 
 def _corpus_id(entity_id: str) -> str:

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._kb import open_kb
-from ...cli._options import (
-    Corpus,
-    Files,
-    KBOrPipeline,
-    NewPipeline,
-    Pipeline,
-    Seed,
-    Settings,
-    TrainCorpora,
-    argument,
-    option,
-)
+from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, argument, option
 from ...cli._output import JSON, emit, key_values, message, text_table
 from ...cli._settings import parse_settings
 from ...errors import Errors, PelError
@@ -28,6 +17,9 @@ if TYPE_CHECKING:
     from ...kb import KnowledgeBase
     from ...types import CandidateGenerator
 
+TrainCorpora = Annotated[
+    list[Path] | None, option("FILE", "Training corpus, to tell seen from unseen entities (repeatable).")
+]
 _BUILD = "build.json"
 
 candidates_cli = command_group("candidates", "Build and compare candidate generators.", panel="Train")
@@ -175,10 +167,11 @@ def candidates_add(
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf
     """
-    from ...cli._saved_pipeline import changed_copy, learned_path
+    from ...cli._saved_pipeline import learned_path
     from ...kb import KnowledgeBase
     from ...pipeline.linker_data import generator_kind
     from ..recall import load_generator
+    from .train import changed_copy
 
     kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
     added: Any = load_generator(generator, kb=kb)

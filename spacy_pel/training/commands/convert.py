@@ -13,8 +13,8 @@ from ...cli._output import JSON, emit
 from ...cli._settings import make_reader, parse_settings, split_names
 from ...errors import Errors, PelError, Warnings, did_you_mean
 from ...pipeline.saved import load_spacy
-from ...types import Document
-from ...util import logger
+from ...types import DOC_ID, Document
+from ...util import atomic_path, logger
 from ...util.config import known_language
 from ...util.console import percent
 
@@ -177,8 +177,6 @@ def _write(path: Path, documents: Iterable[Document], *, steps: list[Any], nlp: 
             yield document
 
     if path.suffix == ".spacy":
-        from ...corpora.formats.docbin import to_docbin
-
         report: Counter[str] = Counter()
         to_docbin(path, counted(), _load_nlp(nlp), report)
         counts.update(misaligned=report["misaligned"], overlapping=report["overlapping"])
@@ -209,3 +207,29 @@ def _text(result: dict[str, Any]) -> str:
         counts = ", ".join(f"{count:,} {name}" for name, count in written.items() if name != "path")
         lines.append(f"{written['path']}: {counts}")
     return "\n".join(lines)
+
+
+def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Any, report: dict[str, int]) -> int:
+    """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
+
+    Args:
+        path: the file.
+        documents: what to write.
+        nlp: its tokenizer cuts the texts.
+        report: counts as in ``with_gold``.
+
+    Returns:
+        The number of documents.
+    """
+    from spacy.tokens import DocBin
+
+    from ...corpora.formats.docbin import with_gold
+
+    docbin = DocBin(store_user_data=True)
+    for document in documents:
+        doc = with_gold(nlp.make_doc(document.text), document, report)
+        doc.user_data[DOC_ID] = document.id
+        docbin.add(doc)
+    with atomic_path(path) as part:
+        docbin.to_disk(part)
+    return len(docbin)

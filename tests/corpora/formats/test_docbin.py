@@ -7,7 +7,8 @@ import spacy
 from spacy.scorer import get_ner_prf
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.corpora.formats.docbin import DocbinCorpus, MentionJsonl, to_docbin
+from spacy_pel.corpora.formats.docbin import DocbinCorpus, MentionJsonl
+from spacy_pel.training.commands.convert import to_docbin
 from spacy_pel.types import Document, Mention
 
 TEXT = "Breast and ovarian cancer, anti-inflammatory drugs and xyzitis."
