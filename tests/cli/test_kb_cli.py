@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import Span
 
 from spacy_pel.cli import kb_changes
 from spacy_pel.cli._kb import reader_of
@@ -279,13 +278,6 @@ def linked(pipeline, text):
     return [span.kb_id_ for span in spacy.load(pipeline)(text).ents]
 
 
-def linked_alone(pipeline, name):
-    nlp = spacy.load(pipeline)
-    doc = nlp.make_doc(name)
-    doc.set_ents([Span(doc, 0, len(doc), "X")])
-    return nlp.get_pipe("proxy_entity_linker")(doc).ents[0].kb_id_
-
-
 def change(path, *records):
     write_jsonl(path, records)
     return path
@@ -370,21 +362,6 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
     assert "N1" not in KnowledgeBase.from_disk(kb)
     changed = change(tmp_path / "v2.jsonl", Entity("C2", "Pyrexia").to_json())
     assert "conflict: C2 retired here" in run("kb", "add", kb, changed).out
-
-
-def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):
-    nlp = spacy.load(pipeline)
-    linker = nlp.get_pipe("proxy_entity_linker")
-    release = change(tmp_path / "release.jsonl", *(one.to_json() for one in linker.kb.entities()))
-    linker.retire(["C3"])
-    linker.rename({"C1": "Motrin"})
-    nlp.to_disk(pipeline)
-    added = run_json("kb", "add", pipeline, release)
-    assert added["edited"] == {"C1": "renamed", "C3": "retired"} and added["updated"] == 0
-    assert "C3" not in linked(pipeline, "aspirin for a stroke") and linked_alone(pipeline, "Motrin") == "C1"
-    run_json("kb", "edits", pipeline, "--drop", "C3", "--drop", "C1")
-    assert linked(pipeline, "aspirin for a stroke") == ["C0", "C3"] and linked_alone(pipeline, "Motrin") != "C1"
-    verify_folders(pipeline / "proxy_entity_linker")
 
 
 def test_corrections_to_a_retired_entity_are_reported(pipeline, tmp_path):

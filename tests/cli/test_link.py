@@ -91,22 +91,15 @@ def test_folder_of_bioc(folder, tmp_path):
 
 
 def test_processes_give_the_same(folder, tmp_path):
-    for n in (1, 2, 3):
-        done("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / f"{n}.jsonl", "--n-process", n)
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "3.jsonl").read_bytes()
-
-
-def test_spawned_workers_give_the_same(folder, tmp_path, monkeypatch):
-    args = ("link", folder / "pipeline", folder / "dev.jsonl")
-    done(*args, tmp_path / "1.jsonl")
-    before = multiprocessing.get_start_method()
-    multiprocessing.set_start_method("spawn", force=True)
-    try:
-        done(*args, tmp_path / "2.jsonl", "--n-process", 2)
-    finally:
-        multiprocessing.set_start_method(before, force=True)
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    before, outputs = multiprocessing.get_start_method(), []
+    for n, method in ((1, before), (2, before), (3, before), (2, "spawn")):
+        multiprocessing.set_start_method(method, force=True)
+        try:
+            outputs.append(tmp_path / f"{n}-{method}.jsonl")
+            done("link", folder / "pipeline", folder / "dev.jsonl", outputs[-1], "--n-process", n)
+        finally:
+            multiprocessing.set_start_method(before, force=True)
+    assert len({output.read_bytes() for output in outputs}) == 1
 
 
 def killed_after(n_parts, args):

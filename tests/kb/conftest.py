@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from spacy_pel.kb import KnowledgeBase
@@ -32,6 +33,14 @@ def folder(tmp_path):
 
 def many(n):
     return [Entity(f"M{i}", f"name {i}", (f"alias {i % 7}", f"other-{i}"), (f"T{i % 3}",) * (i % 2)) for i in range(n)]
+
+
+def collide(monkeypatch, n, *modules):
+    """Let texts have one of n hashes."""
+    for module in modules:
+        monkeypatch.setattr(
+            module, "hash_strings", lambda texts: np.array([len(t) % n for t in texts], dtype=np.uint64)
+        )
 
 
 def same(a, b):

@@ -13,29 +13,21 @@ FEVER = Entity("C1", "Fever", ("heat",), ("T1",))
 COUGH, PAIN = Entity("C2", "Cough"), Entity("C3", "Pain")
 BASE = [FEVER, COUGH, PAIN]
 # what a curator does, and what is to be seen of it, whatever the release says
+NAME, OWN, BOTH = {"C1": "Pyrexia"}, Entity("C1", "Own", ("name",)), Entity("C1", "Pyrexia", ("Own", "name"))
+
+
+def is_renamed(kb):
+    return kb["C1"].canonical_name == "Pyrexia" and kb.ids("pyrexia") == ["C1"]
+
+
 EDITS = {
     "retired": (lambda kb: kb.retire(["C1"]), lambda kb: kb.resolve("C1") is None and not kb.ids("fever")),
     "retired for another": (lambda kb: kb.retire(["C1"], {"C1": "C2"}), lambda kb: kb.resolve("C1") == "C2"),
-    "renamed": (
-        lambda kb: kb.rename({"C1": "Pyrexia"}),
-        lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("pyrexia") == ["C1"],
-    ),
-    "renamed, old name lost": (
-        lambda kb: kb.rename({"C1": "Pyrexia"}, keep_old=False),
-        lambda kb: kb["C1"].canonical_name == "Pyrexia" and kb.ids("Fever") == [],
-    ),
-    "replaced": (
-        lambda kb: kb.put([Entity("C1", "Own", ("name",))]),
-        lambda kb: kb["C1"] == Entity("C1", "Own", ("name",)),
-    ),
-    "replaced and renamed": (
-        lambda kb: (kb.put([Entity("C1", "Own")]), kb.rename({"C1": "Pyrexia"})),
-        lambda kb: kb["C1"] == Entity("C1", "Pyrexia", ("Own",)),
-    ),
-    "renamed and retired": (
-        lambda kb: (kb.rename({"C1": "Pyrexia"}), kb.retire(["C1"])),
-        lambda kb: kb.resolve("C1") is None,
-    ),
+    "renamed": (lambda kb: kb.rename(NAME), is_renamed),
+    "old name lost": (lambda kb: kb.rename(NAME, keep_old=False), lambda kb: is_renamed(kb) and not kb.ids("Fever")),
+    "replaced": (lambda kb: kb.put([OWN]), lambda kb: kb["C1"] == OWN),
+    "replaced and renamed": (lambda kb: (kb.put([OWN]), kb.rename(NAME)), lambda kb: kb["C1"] == BOTH),
+    "renamed and retired": (lambda kb: (kb.rename(NAME), kb.retire(["C1"])), lambda kb: kb.resolve("C1") is None),
 }
 # what the next release says of C1, the conflict, and what the entity is once the edit is withdrawn
 RELEASES = {

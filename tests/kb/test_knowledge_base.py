@@ -10,7 +10,7 @@ from spacy_pel.kb import KnowledgeBase, store_writer
 from spacy_pel.types import Entity
 from spacy_pel.util import arrow_files, normalize_alias
 
-from .conftest import ENTITIES, REDIRECTS, many, same
+from .conftest import ENTITIES, REDIRECTS, collide, many, same
 
 
 def test_by_id(kb):
@@ -53,10 +53,7 @@ def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)
     monkeypatch.setattr(store_writer, "_NAME_CHUNK", 5)
     if hashing == "colliding":
-        for module in (store_writer, arrow_files):
-            monkeypatch.setattr(
-                module, "hash_strings", lambda texts: np.array([len(t) % 3 for t in texts], dtype=np.uint64)
-            )
+        collide(monkeypatch, 3, store_writer, arrow_files)
     entities = many(50)
     redirects = {f"R{i}": f"M{i}" for i in range(20)}
     kb = KnowledgeBase.build(entities, tmp_path / "kb", redirects=redirects)

@@ -12,6 +12,8 @@ from spacy_pel.kb.from_files import subtree
 from spacy_pel.types import Entity
 from spacy_pel.util import arrow_files
 
+from .conftest import collide
+
 #     A
 #    / \\
 #   B   C     F <-> G (a cycle), H is its own parent
@@ -104,10 +106,7 @@ def test_changes_count_at_once(kb, tmp_path):
 
 def test_several_chunks_and_colliding_hashes(tmp_path, monkeypatch):
     monkeypatch.setattr(store_writer, "_CHUNK", 4)
-    for module in (store_writer, arrow_store, arrow_files):
-        monkeypatch.setattr(
-            module, "hash_strings", lambda texts: np.array([len(t) % 2 for t in texts], dtype=np.uint64)
-        )
+    collide(monkeypatch, 2, store_writer, arrow_store, arrow_files)
     entities = [Entity(f"E{i}", "x", xrefs=(f"V:{i % 7}", f"W:{i:03d}"), parents=(f"E{i // 2}",)) for i in range(30)]
     kb = KnowledgeBase.build(entities, tmp_path / "kb")
     assert kb.ids_of_xref("v:3") == ["E3", "E10", "E17", "E24"] and kb.ids_of_xref("W:011") == ["E11"]

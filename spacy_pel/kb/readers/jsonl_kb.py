@@ -8,7 +8,6 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
-from ...util.parsing import json_object
 from ..knowledge_base import KnowledgeBase
 from .csv_kb import FIELD_OF, FIELDS, LISTS
 from .reader_base import KBReaderBase
@@ -34,8 +33,7 @@ class JsonlKB(KBReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The lines' entities."""
         for path in paths:
-            for place, line in ((place, line) for place, line in self.lines(path) if line.strip()):
-                record = json_object(line, place)
+            for place, record in self.records(path):
                 if self.notes_obsolete and record.get("retired") is True:
                     self._note_retired(place, record)
                 else:

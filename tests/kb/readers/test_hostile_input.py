@@ -44,7 +44,6 @@ def graph(**more):
         (graph(meta=[]), None),
         (graph(meta={"synonyms": "abc"}), "'abc' as synonyms"),
         ({"graphs": {"nodes": []}}, "as graphs"),
-        ([{"id": "A:1", "name": "x", "synonyms": "abc"}], "'abc' as synonyms"),
         ({"OVARY": {"name": "x", "history": "abc"}}, "'abc' as history"),
         ("abc", "OBO graph"),
     ],

@@ -154,11 +154,7 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, the warning
     "a bar in another cell": (["x;y", "a|b", "z"], [("x;y",), ("a", "b"), ("z",)], None),
     "HTML": (["&beta;-blocker", "x;"], [("β-blocker",), ("x;",)], None),
     "commas": (["MI, heart attack, coronary", ""], [("MI, heart attack, coronary",), ()], "W101.*line 2.*'MI.*If ','"),
-    "inverted names": (
-        ["Leukemia, Acute", "Lymphoma, NOS"],
-        [("Leukemia, Acute",), ("Lymphoma, NOS", "Lymphoma")],
-        None,
-    ),
+    "inverted names": (["Edema, Acute", "Lymphoma, NOS"], [("Edema, Acute",), ("Lymphoma, NOS", "Lymphoma")], None),
 }
 
 
