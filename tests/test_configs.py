@@ -8,8 +8,8 @@ from pages import options_after
 from spacy_pel_studies.study import plan_study
 from thinc.api import Config
 
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.training.ranker.settings import resolve_rank_settings
 from spacy_pel.training.retriever.settings import read_settings, resolve_settings
 from spacy_pel.util.config import load_config

@@ -32,7 +32,6 @@ from typer.testing import CliRunner
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._app import without_code
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.all_metrics import RECALL_AT
 from spacy_pel.kb.edits import Edit, notes_from_bytes, notes_to_bytes
@@ -40,6 +39,7 @@ from spacy_pel.kb.from_files import read_changes
 from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.linking.combiner import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
+from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.training.ranker import settings as rank_settings
 from spacy_pel.training.retriever import settings
 from spacy_pel.training.settings import OptimizerSettings

@@ -30,7 +30,6 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 CODE = "--code"
 ARGS = "arguments"  # all others
-CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
 class OpenGroup(TyperGroup):

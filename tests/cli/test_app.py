@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import _app
 from spacy_pel.cli._app import PelGroup, _log_to_stderr
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.errors import PelError
+from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.util import console, logger, progress
 
 from .conftest import done, run

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from ...cli._app import CODE, CONFIG_CONTEXT, command_group
+from ...cli._app import CODE, command_group
 from ...cli._options import argument
 from ...cli._output import JSON, emit, key_values
-from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError, did_you_mean
 from ...types import Document
 from ...util.config import load_config
 from ...util.files import unexpected
+from .train import CONFIG_CONTEXT, parse_overrides
 
 _FACTS = ("documents", "mentions", "nil", "in_kb", "share_in_kb", "entities")
 debug_cli = command_group("debug", "Check a config and its data.", panel="Train")

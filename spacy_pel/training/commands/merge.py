@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ...cli._app import CONFIG_CONTEXT, command_group
+from ...cli._app import command_group
 from ...cli._options import Files, NewKB, argument, option
 from ...cli._output import JSON, emit
-from ...cli._settings import parse_overrides
 from ...errors import Errors, PelError
 from ...util.config import load_config
+from .train import CONFIG_CONTEXT, parse_overrides
 
 merge_cli = command_group("merge", "Merge ontologies.", panel="Knowledge bases")
 

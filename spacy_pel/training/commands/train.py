@@ -9,11 +9,11 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from ...cli._app import CONFIG_CONTEXT, command_group
+from ...cli._app import command_group
 from ...cli._options import KB, Backend, Corpus, Model, NewPipeline, Pipeline, Resume, argument, option
 from ...cli._output import JSON, emit, key_values, message
 from ...cli._saved_pipeline import encoder_folder, learned_path, read_learned
-from ...cli._settings import parse_overrides
+from ...cli._settings import json_or_text
 from ...errors import Errors, PelError
 from ...util import atomic_path, write_json
 
@@ -21,6 +21,8 @@ Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] sec
 NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
 TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
+
+CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 train_cli = command_group("train", "Train bi-encoders.", panel="Train")
 ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.", panel="Train")
@@ -177,6 +179,33 @@ def ranker_add(
         copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}
     result = {"pipeline": str(out), "ranker_fingerprint": ranker.fingerprint, **settings}
     emit(result, as_json=as_json, text=key_values)
+
+
+def parse_overrides(args: list[str]) -> dict[str, Any]:
+    """Read the overrides among a command's extra arguments (``ctx.args``).
+
+    Args:
+        args: e.g. ["--pel.training.max_epochs", "2", "--system.seed=1"]; values are
+            parsed as JSON, or kept as text if they are not JSON.
+
+    Returns:
+        e.g. {"pel.training.max_epochs": 2, "system.seed": 1}.
+
+    Raises:
+        PelError: for an argument that does not have this form.
+    """
+    overrides: dict[str, Any] = {}
+    rest = list(args)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if not name.startswith("--") or "." not in name:
+            raise PelError(Errors.E600.format(got=name))
+        if not equals:
+            if not rest or rest[0].startswith("--"):
+                raise PelError(Errors.E600.format(got=f"{name} without a value"))
+            value = rest.pop(0)
+        overrides[name[2:].replace("-", "_")] = json_or_text(value)
+    return overrides
 
 
 def _emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:

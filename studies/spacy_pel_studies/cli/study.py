@@ -6,10 +6,9 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_pel.cli._app import CONFIG_CONTEXT
 from spacy_pel.cli._output import JSON, emit, markdown_table, message
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.errors import Errors
+from spacy_pel.training.commands.train import CONFIG_CONTEXT, parse_overrides
 
 from ._app import research_cli
 

@@ -14,11 +14,11 @@ from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.outcomes import Outcomes, read_predictions, read_run
 from spacy_pel.evaluation.predict import gold_queries
+from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.training.report.compare import compare_runs
 from spacy_pel.types import Document, Mention
 

@@ -15,10 +15,10 @@ from spacy_pel_studies.worlds.ranking import by_encoder
 from spacy_pel_studies.worlds.unseen_world import UnseenWorld
 from spacy_pel_studies.worlds.worlds import WorldTrainer
 
-from spacy_pel.cli._settings import parse_overrides
 from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.outcomes import read_predictions
+from spacy_pel.training.commands.train import parse_overrides
 
 from .conftest import TINY
 
