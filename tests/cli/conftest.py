@@ -23,30 +23,21 @@ CONFIG = """
 [nlp]
 lang = "en"
 pipeline = ["entity_ruler","proxy_entity_linker"]
-
 [components]
-
 [components.entity_ruler]
 source = "RULER"
-
 [components.proxy_entity_linker]
 factory = "proxy_entity_linker"
 encoder = {"@pel_encoders":"spacy-pel.HashEmbed.v1"}
-
 [initialize]
-
 [initialize.components]
-
 [initialize.components.proxy_entity_linker]
-
 [initialize.components.proxy_entity_linker.kb_loader]
 @misc = "spacy-pel.KBFromDisk.v1"
 path = "KB"
-
 [initialize.components.proxy_entity_linker.encoder_loader]
 @misc = "spacy-pel.EncoderFromDisk.v1"
 path = "MODEL"
-
 [initialize.components.proxy_entity_linker.index_loader]
 @misc = "spacy-pel.IndexFromDisk.v1"
 path = "INDEX"

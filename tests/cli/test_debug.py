@@ -12,22 +12,16 @@ TRAIN = """
 kb = "{folder}/kb"
 train = "{folder}/train.jsonl"
 dev = "{folder}/dev.jsonl"
-
 [system]
 seed = 0
-
 [pel]
-
 [pel.encoder]
 @pel_encoders = "spacy-pel.BiEncoder.v1"
 name = "random:layers=1,width=32"
-
 [pel.loss]
 @pel_losses = "spacy-pel.ProxySoftplus.v1"
-
 [pel.negatives]
 @pel_negatives = "spacy-pel.InBatchNegatives.v1"
-
 [pel.training]
 batch_size = 16
 max_epochs = 3
