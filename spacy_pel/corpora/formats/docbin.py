@@ -146,7 +146,8 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     doc.set_ents(longest)
     n = len(document.mentions)
     counts = {"mentions": n, "misaligned": n - len(spans), "overlapping": len(spans) - len(longest)}
-    report.update({key: report.get(key, 0) + count for key, count in counts.items()})
+    for key, count in counts.items():
+        report[key] = report.get(key, 0) + count
     return doc
 
 
