@@ -116,6 +116,7 @@ class Errors(metaclass=WithCodes):
     E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits KB"
     E127 = "Expected an id, or a name or code that one entity has, got '{text}'{hint}. Check the spelling, and the KB."
     E128 = "Expected vocabularies in which the KB has codes, got {got}{hint}. It has (entities): {known}."
+    E129 = "Expected KIND=N, a number for one of {known}, got '{got}'. Fix --most."
     E140 = "Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
     E142 = "Invalid merge config {path}: {got}. Fix this setting."

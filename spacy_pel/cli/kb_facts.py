@@ -1,15 +1,19 @@
-"""The commands ``kb info``, ``kb show`` and ``kb diff``, which print what a KB holds."""
+"""The commands ``kb info``, ``kb show``, ``kb check`` and ``kb diff``, which print what a KB holds."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import saved_part
 from ..util import read_json
 from ._app import kb_cli
 from ._kb import open_kb
-from ._options import CurrentKB, KBOrPipeline, OldKB, Texts, argument, option
-from ._output import JSON, count_with_examples, emit, first_rows, key_values, type_rows
+from ._options import CurrentKB, KBOrPipeline, OldKB, Texts, argument, flag, option
+from ._output import JSON, count_with_examples, emit, first_rows, key_values, message, text_table, type_rows
+from ._settings import parse_settings
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -127,6 +131,45 @@ def _entity_text(result: dict[str, Any]) -> str:
 def _named(names: dict[str, str | None]) -> list[str]:
     """Ids with their names; an id that the KB lacks has none."""
     return [f"{entity_id} {name or ''}".rstrip() for entity_id, name in names.items()]
+
+
+@kb_cli.command("check")
+def kb_check(
+    kb: KBOrPipeline,
+    strict: Annotated[bool, flag("--strict", "Exit with 1 if there is an error.")] = False,
+    most: Annotated[Texts, option("KIND=N", "Exit with 1 if there are more of this kind (repeatable).")] = None,
+    top: Annotated[int, option("N", "How many of the worst cases of each kind to list.", min=0)] = 10,
+    as_json: bool = JSON,
+) -> None:
+    """Look for what is wrong with a knowledge base: names and codes that several entities have, damaged names, too many
+    names, circles, and redirects that lead nowhere.
+
+    Exit code 1: there is an error with --strict, or more of a kind than --most allows, also of an error.
+
+    Example: spacy-pel kb check corpus/kb --strict --most twins=100
+    """
+    from ..kb.check import KINDS, check
+
+    bounds = parse_settings(most or [])
+    if wrong := [kind for kind, n in bounds.items() if kind not in KINDS or type(n) is not int]:
+        raise PelError(Errors.E129.format(got=f"{wrong[0]}={bounds[wrong[0]]}", known=", ".join(KINDS)))
+    findings = check(open_kb(kb), top=top, show_progress=True)
+    emit({"findings": list(map(asdict, findings))}, as_json=as_json, text=_check_text)
+    bounds = {one.kind: 0 for one in findings if strict and one.level == "error"} | bounds
+    if above := [f"{one.kind} {one.count:,}" for one in findings if one.count > bounds.get(one.kind, one.count)]:
+        message(f"Too many: {', '.join(above)}")
+        raise typer.Exit(1)
+
+
+def _check_text(result: dict[str, Any]) -> str:
+    findings = result["findings"]
+    rows = [[one["kind"], one["level"], f"{one['count']:,}", one["title"], one["detail"]] for one in findings]
+    parts = [text_table(["kind", "level", "count", "what", "more"], rows, numbers=False)]
+    for one in [one for one in findings if one["worst"]]:
+        rows = [[f"{case['n']:,}", case["what"], " · ".join(_named(case["entities"]))] for case in one["worst"]]
+        table = text_table(["n", "what", "entities"], rows, numbers=False)
+        parts.append(f"{one['kind']}: {one['title']}. {one['todo']}\n{table}")
+    return "\n\n".join(parts)
 
 
 @kb_cli.command("diff")

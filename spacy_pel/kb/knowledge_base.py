@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import normalize_alias, progress
-from ..util.arrays import Ragged, offsets_of
+from ..util.arrays import Ragged, grouped
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
@@ -396,7 +396,7 @@ class Hierarchy:
     """
 
     def __init__(self, children: Rows, parents: Rows, n_rows: int):
-        self._parents, self._children = _links(children, parents, n_rows), _links(parents, children, n_rows)
+        self._parents, self._children = grouped(parents, children, n_rows), grouped(children, parents, n_rows)
 
     def __bool__(self) -> bool:
         return len(self._parents.values) > 0
@@ -408,11 +408,6 @@ class Hierarchy:
     def below(self, rows: Rows, steps: int | None = None) -> Rows:
         """The rows that are narrower, likewise."""
         return _reached(self._children, rows, steps)
-
-
-def _links(sources: Rows, targets: Rows, n_rows: int) -> Ragged:
-    """The targets of each row."""
-    return Ragged(targets[np.argsort(sources, kind="stable")], offsets_of(np.bincount(sources, minlength=n_rows)))
 
 
 def _reached(links: Ragged, rows: Rows, steps: int | None) -> Rows:

@@ -106,18 +106,16 @@ def with_plain_names(entity: Entity, count: Count) -> Entity:
         found = text if "&" not in text and "<" not in text else without_markup(text)
         if found != text:
             count("markup", entity.concept_id)
-        text = found if found.isascii() or not is_name else _decoded(found)
+        text = found if found.isascii() or not is_name else without_mojibake(found)
         if text != found:
             count("mojibake", entity.concept_id)
         return text
 
     names = list(map(plain, (entity.canonical_name, *entity.aliases)))
     for name in list(names):
-        if name[:1] == "[" or name.endswith(_MAYBE_TAGGED):
-            match = _TAGGED.fullmatch(name)
-            if match and match[1].strip() and match[1].strip() not in names:
-                count("semantic_tag", entity.concept_id)
-                names.append(match[1].strip())
+        if (untagged := without_tags(name)) not in names:
+            count("semantic_tag", entity.concept_id)
+            names.append(untagged)
     definition = entity.definition and plain(entity.definition, is_name=False)
     return replace(entity, canonical_name=names[0], aliases=tuple(names[1:]), definition=definition)
 
@@ -129,7 +127,13 @@ def without_markup(text: str) -> str:
     return TAG.sub(lambda tag: " " * tag[0].lower().startswith("<br"), text)
 
 
-def _decoded(text: str) -> str:
+def without_tags(name: str) -> str:
+    """Without semantic tags; the name itself if nothing would be left."""
+    match = _TAGGED.fullmatch(name) if name[:1] == "[" or name.endswith(_MAYBE_TAGGED) else None
+    return (match and match[1].strip()) or name
+
+
+def without_mojibake(text: str) -> str:
     """With the characters whose bytes in UTF-8 were read as Windows-1252."""
 
     def decoded(match: "re.Match[str]") -> str:
@@ -140,7 +144,7 @@ def _decoded(text: str) -> str:
         return char if char.isalnum() or unicodedata.category(char)[0] in "PSZ" else match[0]
 
     again = _MOJIBAKE.sub(decoded, text)
-    return again if again == text else _decoded(again)  # it may have happened twice
+    return again if again == text else without_mojibake(again)  # it may have happened twice
 
 
 def is_obsolete(name: str) -> bool:

@@ -58,6 +58,11 @@ def offsets_of(lengths: NDArray[Any]) -> Offsets:
     return offsets
 
 
+def grouped(values: NDArray[Any], numbers: NDArray[np.int64], n: int) -> Ragged:
+    """The values of each number below n, in their order; the number of each value is given."""
+    return Ragged(values[np.argsort(numbers, kind="stable")], offsets_of(np.bincount(numbers, minlength=n)))
+
+
 def in_range(numbers: NDArray[Any], n: int) -> bool:
     """Whether all numbers are of n things, from 0."""
     return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < n)
