@@ -181,7 +181,7 @@ def _options(
 ) -> None:
     """Biomedical entity linking: build a knowledge base, train, index, calibrate, evaluate, link.
 
-    Results go to stdout, messages to stderr. Exit codes: 0 = done, 1 = `kb check` found too much, 2 = bad input or usage.
+    Results go to stdout, messages to stderr. Exit codes: 0 = done, 1 = `kb check` has failed, 2 = bad input or usage.
     """
 
 

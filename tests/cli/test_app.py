@@ -25,7 +25,7 @@ COMMANDS = """
     report serve teach train verify
 """.split()
 GROUPS = {
-    "kb": ["add", "build", "diff", "edits", "info", "licences", "merge", "migrate", "show"],
+    "kb": ["add", "build", "check", "diff", "edits", "info", "licences", "merge", "migrate", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
     "corpus": ["abbreviations", "info", "restore"],
