@@ -197,7 +197,7 @@ class _Audit:
         ends = enumerate(ends_of_chains(lost, ()).values())
         by_end, groups = _by_text((i, [end]) for i, end in ends if end not in lost)
         yield "lost_redirect", len(groups.values), self._worst(groups, by_end.__getitem__, ids)
-        circles = _circles(*np.split(numbers, 2), len(ids))
+        circles = _circles(numbers[: len(lost)], numbers[len(lost) :], len(ids))
         yield "redirect_cycle", len(circles), self._worst(circles, lambda _: "circle", ids)
 
     def _worst(self, groups: Ragged, what: Callable[[int], Any], ids: Sequence[str] = ()) -> list[Example]:
