@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, Encoder, Mask, MentionInText, Rows
+from ..types import CandidateTable, Encoder, Masks, MentionInText, Rows
 from ..util import fingerprint
 from ..util.arrays import numbered
 from .evidence import find_candidates
@@ -55,12 +55,7 @@ class BiEncoderCandidates(GeneratorBase):
         self._bound = (encoder, index)
 
     def find_candidates(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
+        self, kb: KnowledgeBase, mentions: Sequence[MentionInText], *, allowed: Masks = None, top_k: int = 64
     ) -> CandidateTable:
         """Find candidates; equal mentions are encoded once.
 

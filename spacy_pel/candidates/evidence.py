@@ -5,7 +5,7 @@ Each source finds pairs of a mention and an entity with a value, as flat arrays;
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,15 @@ from ..abbreviations.definitions import normal_form
 from ..index.annotated_text import AliasPriors
 from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
-from ..types import (
-    UNRELATED,
-    CandidateTable,
-    Floats,
-    Mask,
-    MentionInText,
-    RankedRows,
-    Rows,
-    Scores,
-    Vectors,
-    best_cosines,
-)
+from ..types import UNRELATED, CandidateTable, Floats, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
+from ..types.data import best_cosines
 from ..util import normalize_alias
 from ..util.arrays import numbered, places_of, segment_sum, softmax, take_pieces
 from .formulas import formula_names
 from .name_evidence import NAMED, Form, NamePairs, rows_by_name
+
+if TYPE_CHECKING:  # imports faiss
+    from ..index import EntityIndex
 
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
@@ -134,27 +127,13 @@ class SurfaceForms(NamedTuple):
         return Matches(mentions, kb_rows, np.ones(len(kb_rows)))
 
 
-class RowSource(Protocol):
-    """What is needed of an EntityIndex."""
-
-    @property
-    def priors(self) -> AliasPriors: ...
-
-    @property
-    def abbreviations(self) -> AliasPriors: ...
-
-    def search_groups(
-        self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
-    ) -> list[tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
-
-
 def find_candidates(
     kb: KnowledgeBase,
-    source: RowSource,
+    source: "EntityIndex",
     vectors: Vectors,
     surfaces: Sequence[str],
     *,
-    allowed: Sequence[Mask] | None = None,
+    allowed: Masks = None,
     row_k: int = 256,
     top_k: int = 64,
 ) -> CandidateTable:
@@ -168,7 +147,7 @@ def find_candidates(
 
     Args:
         kb: the knowledge base of the index.
-        source: the index.
+        source: the index, or one with learned mentions.
         vectors: (n, width), the mentions.
         surfaces: their surface forms; each distinct one is read once.
         allowed: for each mention a mask over the KB's rows, or None. What
@@ -306,7 +285,7 @@ def unrelated_cosines(mentions: Rows, cosines: Scores, n: int) -> Scores:
 
 
 def nearest_rows(
-    source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
+    source: "EntityIndex", vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
 ) -> list[Matches]:
     """Of each group of kinds the k nearest rows with their cosines; an entity may
     appear several times."""

@@ -1,11 +1,9 @@
 """What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +11,10 @@ from typing_extensions import Self
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Mask, MentionInText, Rows
+from ..types import CandidateTable, Masks, MentionInText, Rows
 from ..util import fingerprint
 from ..util.config import PartSettings
-from ..util.saved_folder import damaged, read_part, write_part
+from ..util.saved_folder import read_part, reading, write_part
 
 
 class HasRows(Protocol):
@@ -62,12 +60,7 @@ class GeneratorBase(PartSettings, ABC, Generic[Built]):
 
     @abstractmethod
     def find_candidates(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
+        self, kb: KnowledgeBase, mentions: Sequence[MentionInText], *, allowed: Masks = None, top_k: int = 64
     ) -> CandidateTable:
         """Find candidates of mentions, and the evidence for each.
 
@@ -128,18 +121,14 @@ class GeneratorBase(PartSettings, ABC, Generic[Built]):
         """
         path = Path(path)
         meta = read_part(path, kind="generator", name=self.registered_name)
-        with reading(path):
-            loaded = self._with_settings(dict(meta["settings"]), path)
+        with reading(path, "generator"):
+            loaded = type(self)(**meta["settings"])
             built = loaded._read(path)
             if built is not None:
                 loaded._built = built
             loaded._kb_fingerprint = str(meta["kb_fingerprint"])
         self.__dict__.update(loaded.__dict__)
         return self
-
-    def _with_settings(self, settings: dict[str, Any], path: Path) -> Self:
-        """A new generator with saved settings."""
-        return type(self)(**settings, **{name: getattr(self, name) for name in self.without_effect})
 
     def _write(self, path: Path) -> None:
         """Write the generator's own files to a folder."""
@@ -160,26 +149,6 @@ def check_origin(path: Path, kb: KnowledgeBase) -> None:
     saved = read_part(path, kind="generator").get("kb_fingerprint")
     if saved and saved != kb.fingerprint:
         raise PelError(Errors.E443.format(path=path, theirs=saved, ours=kb.fingerprint))
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Raises:
-    PelError: if what is read from the folder inside cannot be read, or does not fit.
-    """
-    try:
-        yield
-    except PelError:
-        raise
-    except (OSError, ValueError, LookupError, TypeError, EOFError, AttributeError, BadZipFile) as err:
-        got = (str(err) or type(err).__name__).strip().splitlines()[0]
-        raise damaged(path, "generator", "readable files that belong together", got) from err
-
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays as an .npz file."""
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:

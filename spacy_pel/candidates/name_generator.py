@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores
+from ..types import CandidateTable, Mask, Masks, MentionInText, RankedRows, Rows, Scores
 from ..util import normalize_alias, progress
 from ..util.arrays import first_places, offsets_of, take_pieces
 from .evidence import candidate_table
@@ -172,23 +172,13 @@ class NameGenerator(GeneratorBase[Built]):
         """The search among the names of a knowledge base."""
 
     def find_candidates(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
+        self, kb: KnowledgeBase, mentions: Sequence[MentionInText], *, allowed: Masks = None, top_k: int = 64
     ) -> CandidateTable:
         """Find entities by their best name; its score is "name"."""
         return candidate_table(kb, self.rank(kb, mentions, allowed=allowed, top_k=top_k), mentions)
 
     def rank(
-        self,
-        kb: KnowledgeBase,
-        mentions: Sequence[MentionInText],
-        *,
-        allowed: Sequence[Mask] | None = None,
-        top_k: int = 64,
+        self, kb: KnowledgeBase, mentions: Sequence[MentionInText], *, allowed: Masks = None, top_k: int = 64
     ) -> RankedRows:
         """The same entities in the order in which they were found, with their scores alone. Each distinct surface
         form is searched once, a blank one finds nothing, and entities that are retired or not allowed are never

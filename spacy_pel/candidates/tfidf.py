@@ -15,23 +15,11 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import Mask, Rows, Scores
 from ..util import logger, normalize_alias, read_json, write_json
-from .generator_base import read_arrays, write_arrays
+from .generator_base import read_arrays
 from .name_generator import Found, NameGenerator, NameTable, Search, words_of
 
 _NAMES = "names.npz"
 _BLOCK = 16  # queries multiplied at a time: two letters are shared by half of all names
-
-
-def char_vectorizer(ngrams: Sequence[int]) -> Any:
-    """Of character n-grams, blanks between words included."""
-    return TfidfVectorizer(analyzer="char", ngram_range=tuple(ngrams), lowercase=False, dtype=np.float32)
-
-
-def word_vectorizer(ngrams: Sequence[int]) -> Any:
-    """Of words, split at what is no letter or digit."""
-    return TfidfVectorizer(
-        tokenizer=words_of, token_pattern=None, ngram_range=tuple(ngrams), lowercase=False, dtype=np.float32
-    )
 
 
 class VectorizedNames:
@@ -105,7 +93,7 @@ class VectorizedNames:
         vocabulary = self.vectorizer.vocabulary_
         write_json(path / f"{name}_terms.json", sorted(vocabulary, key=vocabulary.__getitem__), indent=None)
         parts = {field: getattr(self._columns, field) for field in ("data", "indices", "indptr")}
-        write_arrays(path / f"{name}.npz", {**parts, "n_names": np.array(len(self)), "idf": self.vectorizer.idf_})
+        np.savez(path / f"{name}.npz", **parts, n_names=np.array(len(self)), idf=self.vectorizer.idf_)
 
     @classmethod
     def from_disk(cls, path: Path, name: str, vectorizer: Any) -> "VectorizedNames":
@@ -215,7 +203,7 @@ class TfIdf(NameGenerator[_Names]):
 
     def _write(self, path: Path) -> None:
         table, lists = self.built()
-        write_arrays(path / _NAMES, vars(table))
+        np.savez(path / _NAMES, **vars(table))
         for kind, names in lists.items():
             names.to_disk(path, kind)
 
@@ -229,12 +217,17 @@ class TfIdf(NameGenerator[_Names]):
         return _Names(table, lists)
 
     def _vectorizers(self) -> dict[str, Any]:
-        made = {}
-        if self.char_ngrams is not None:
-            made["char"] = char_vectorizer(self.char_ngrams)
-        if self.word_ngrams is not None:
-            made["word"] = word_vectorizer(self.word_ngrams)
-        return made
+        """Not fitted: of character n-grams, blanks between words included, and of words, split at what is no letter or
+        digit."""
+        kinds: dict[str, Any] = {
+            "char": (self.char_ngrams, {"analyzer": "char"}),
+            "word": (self.word_ngrams, {"tokenizer": words_of, "token_pattern": None}),
+        }
+        return {
+            kind: TfidfVectorizer(**settings, ngram_range=tuple(lengths), lowercase=False, dtype=np.float32)
+            for kind, (lengths, settings) in kinds.items()
+            if lengths is not None
+        }
 
 
 def merge_best(lists: Sequence[tuple[Rows, Scores]], k: int) -> tuple[Rows, Scores]:

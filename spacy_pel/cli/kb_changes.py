@@ -346,7 +346,7 @@ def kb_migrate(
 def _migrate_file(migration: Any, links: Path, target: Path) -> None:
     from ..corpora import read_links
     from ..corpora.formats.tables import write_rows
-    from ..engines.output import codes_in, output_format, write_links
+    from ..engines.output import output_format, write_links
     from ..util.files import ending_of
     from ..util.parsing import guarded, read_cells
     from ..util.writing import write_text
@@ -358,7 +358,9 @@ def _migrate_file(migration: Any, links: Path, target: Path) -> None:
         with write_text(target) as file:
             write_rows(file, rows, "\t" if to == "tsv" else ",")
         return
-    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes_in(links))
+    mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
+    codes = next((list(mention.get("codes") or ()) for mention in mentions), [])
+    write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes)
 
 
 def _migration_text(result: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from ..types import Entity, MentionInText, Vectors
 from ..util import read_json, write_json
 from ..util.arrays import unit_length
 from ..util.config import check_range
-from ..util.saved_folder import damaged, read_part, write_part
+from ..util.saved_folder import damaged, read_part, reading, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .pretrained import DTYPES, Store, check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
 from .similarities import Cosine, IndexSide, Representations, Similarity
@@ -278,7 +278,7 @@ class BiEncoder:
         """
         path = Path(path)
         read_part(path, kind="encoder", name=self.registered_name)
-        try:
+        with reading(path, "encoder", f"{_FILE} with all settings"):
             saved = read_json(path / _FILE)
             self.tied, self.store = saved["tied"], saved["store"]
             self.pooling, self.entity_pooling = saved["pooling"], saved["entity_pooling"]
@@ -286,8 +286,6 @@ class BiEncoder:
                 registered_name, settings = saved[name]
                 setattr(self, name, getattr(registry, table).get(registered_name)(**settings))
             fingerprint = saved["fingerprint"]
-        except (OSError, KeyError, TypeError) as err:
-            raise damaged(path, "encoder", f"{_FILE} with all settings", f"one without {err}") from err
         self.tokenizer, mention = load_tower(path / "mention")
         self._set_towers(mention, mention if self.tied else load_tower(path / "entity")[1])
         if self.fingerprint != fingerprint:

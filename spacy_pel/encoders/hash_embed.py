@@ -11,7 +11,7 @@ from ..types import Entity, MentionInText, Vectors
 from ..util import fingerprint, normalize_alias
 from ..util.arrays import unit_length
 from ..util.config import PartSettings
-from ..util.saved_folder import damaged, read_part, write_part
+from ..util.saved_folder import read_part, reading, write_part
 
 
 @registry.pel_encoders("spacy-pel.HashEmbed.v1")
@@ -72,10 +72,8 @@ class HashEmbed(PartSettings):
             PelError: if it is missing, damaged, or another encoder's.
         """
         saved = read_part(Path(path), kind="encoder", name=self.registered_name)
-        try:
+        with reading(Path(path), "encoder", "encoder.json with all settings"):
             self.width, self.context_weight = saved["settings"]["width"], saved["settings"]["context_weight"]
-        except (KeyError, TypeError) as err:
-            raise damaged(Path(path), "encoder", "encoder.json with all settings", f"one without {err}") from err
         return self
 
     @staticmethod

@@ -2,7 +2,7 @@
 read: one vector of a text, or one of each token, in tensors or in arrays."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import normalize, pad
+from torch.nn.functional import normalize
 
 from ..registry import registry
-from ..types import Rows, Scores, Vectors
+from ..types import Rows, Vectors
 from ..util.arrays import at_least_float32, offsets_of, take_pieces, unit_length
 from ..util.config import PartSettings
 from .backend import empty_vectors
@@ -77,21 +77,6 @@ def take(encoded: Encoded, index: Tensor) -> Encoded:
     return each(encoded, lambda part: part[index])
 
 
-def join(parts: Sequence[Encoded]) -> Encoded:
-    """The texts of all parts in order, tokens padded to the longest."""
-    tokens = [part for part in parts if isinstance(part, TokenVectors)]
-    if not tokens:
-        return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
-    longest = max(part.mask.shape[-1] for part in tokens)
-    missing = [longest - part.mask.shape[-1] for part in tokens]
-    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
-    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
-    return TokenVectors(torch.cat(vectors), torch.cat(masks))
-
-
-_PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
-
-
 @dataclass
 class Representations:
     """n texts.
@@ -137,38 +122,6 @@ class Representations:
         vectors = np.zeros((*mask.shape, self.vectors.shape[1]), dtype=np.float32)
         vectors[mask] = take_pieces(self.vectors, self.offsets, rows)
         return TokenVectors(torch.from_numpy(vectors), torch.from_numpy(mask))
-
-
-def pair_scores(
-    similarity: Similarity,
-    mentions: Representations,
-    entities: Representations,
-    mention_rows: Rows,
-    entity_rows: Rows,
-    *,
-    device: Any = "cpu",
-) -> Scores:
-    """Score pairs of mentions and entities, in chunks.
-
-    Args:
-        similarity: any registered one; it reads what ``BiEncoder.represent_mentions`` and
-            ``represent_entities`` gave.
-        mention_rows, entity_rows: (p,), the two sides of each pair.
-        device: where to compute.
-
-    Returns:
-        (p,), the higher the better.
-    """
-    scores = np.empty(len(mention_rows), dtype=np.float32)
-    longest = max(mentions.longest, entities.longest)
-    block = max(1, _PAIRS // (longest * mentions.vectors.shape[1]))
-    with torch.inference_mode():
-        for start in range(0, len(scores), block):
-            piece = slice(start, start + block)
-            ours = each(mentions.take(mention_rows[piece]), lambda part: part.to(device))
-            theirs = each(entities.take(entity_rows[piece]), lambda part: part.to(device).unsqueeze(1))
-            scores[piece] = similarity.paired(ours, theirs)[:, 0].float().cpu().numpy()
-    return scores
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")

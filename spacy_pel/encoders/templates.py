@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from ..registry import registry
 from ..types import Entity, MentionInText
 from ..util.config import PartSettings, check_range
+from ..util.console import words_around
 from .token_arrays import RaggedTokens, piece_lists
 
 # No word piece of an English text is longer than this on average over a window; a wider
@@ -16,21 +17,33 @@ from .token_arrays import RaggedTokens, piece_lists
 _CHARACTERS_PER_PIECE = 12
 
 
-@runtime_checkable
-class MentionTemplate(Protocol):
-    """Turns mentions in their texts into word pieces. ``max_length`` limits what is read at a time; a copy
-    with another one is made from the other ``settings``. ``special_tokens`` are the two markers around a mention."""
-
+class _Template(Protocol):
     registered_name: ClassVar[str]
-    max_length: int
 
     @property
     def settings(self) -> dict[str, Any]: ...
 
     @property
-    def special_tokens(self) -> list[str]: ...
+    def special_tokens(self) -> list[str]: ...  # that tokenizer and embedding matrix must hold
+
+
+@runtime_checkable
+class MentionTemplate(_Template, Protocol):
+    """Turns mentions in their texts into word pieces. ``max_length`` limits what is read at a time; a copy
+    with another one is made from the other ``settings``. ``special_tokens`` are the two markers around a mention."""
+
+    max_length: int
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> RaggedTokens: ...
+
+
+@runtime_checkable
+class EntityTemplate(_Template, Protocol):
+    """Turns entities, and single names of them, into word pieces."""
+
+    def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens: ...
+
+    def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens: ...
 
 
 @registry.pel_templates("spacy-pel.MarkedContext.v1")
@@ -62,9 +75,10 @@ class MarkedContext(PartSettings):
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> RaggedTokens:
         """One sequence a mention, at most max_length long."""
         reach = self.max_length * _CHARACTERS_PER_PIECE
-        lefts = [_tail(text, start, reach) for text, start, _ in mentions]
-        surfaces = [text[start:end][: 4 * reach] for text, start, end in mentions]
-        rights = [_head(text, end, reach) for text, _, end in mentions]
+        windows = [words_around(*mention, reach) for mention in mentions]
+        lefts = [text[left:start] for (text, start, _), (left, _) in zip(mentions, windows, strict=True)]
+        surfaces = [mention.surface[: 4 * reach] for mention in mentions]
+        rights = [text[end:right] for (text, _, end), (_, right) in zip(mentions, windows, strict=True)]
         pieces, n = piece_lists(tokenizer, lefts + surfaces + rights), len(mentions)
         markers = tokenizer.convert_tokens_to_ids(self.special_tokens)
         return RaggedTokens.from_lists(
@@ -90,46 +104,6 @@ class MarkedContext(PartSettings):
             *right[:n_right],
             tokenizer.sep_token_id,
         ]
-
-
-def _tail(text: str, end: int, reach: int) -> str:
-    """The last characters before ``end``, not beginning inside a word."""
-    start = max(0, end - reach)
-    if start:
-        blank = text.find(" ", start, end)
-        start = blank if blank != -1 else start
-    return text[start:end]
-
-
-def _head(text: str, start: int, reach: int) -> str:
-    """The first characters from ``start``, not ending inside a word."""
-    end = start + reach
-    if end < len(text):
-        blank = text.rfind(" ", start, end)
-        end = blank if blank != -1 else end
-    return text[start:end]
-
-
-@runtime_checkable
-class EntityTemplate(Protocol):
-    """Turns entities, and single names of them, into word pieces."""
-
-    registered_name: ClassVar[str]
-
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-    @property
-    def special_tokens(self) -> list[str]: ...  # that tokenizer and embedding matrix must hold
-
-    def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens: ...
-
-    def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens: ...
-
-
-def cut_end(sequence: list[int], max_length: int, end: int) -> list[int]:
-    """At most max_length pieces of the sequence, ``end`` the last of them."""
-    return sequence if len(sequence) <= max_length else [*sequence[: max_length - 1], end]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -158,17 +132,18 @@ class CardBase(PartSettings, ABC):
 
     def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens:
         """One sequence an entity, at most max_length long."""
+        return self._tokenized(tokenizer, [self.parts(entity) for entity in entities])
+
+    def _tokenized(self, tokenizer: Any, parts: Sequence[list[str]]) -> RaggedTokens:
         cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         between = sep if self.separator is None else tokenizer.convert_tokens_to_ids(self.separator)
-        parts = [self.parts(entity) for entity in entities]
         pieces = iter(piece_lists(tokenizer, [text for texts in parts for text in texts]))
         sequences = []
         for texts in parts:
             sequence = [cls]
             for _ in texts:
                 sequence += [*next(pieces), between]
-            sequence[-1] = sep
-            sequences.append(cut_end(sequence, self.max_length, sep))
+            sequences.append([*sequence[:-1][: self.max_length - 1], sep])
         return RaggedTokens.from_lists(sequences)
 
     @abstractmethod
@@ -181,9 +156,7 @@ class CardBase(PartSettings, ABC):
         Returns:
             One sequence a name, cut at its end.
         """
-        cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
-        pieces = piece_lists(tokenizer, names)
-        return RaggedTokens.from_lists([cut_end([cls, *name, sep], self.max_length, sep) for name in pieces])
+        return self._tokenized(tokenizer, [[name] for name in names])
 
 
 @registry.pel_templates("spacy-pel.EntityCard.v1")

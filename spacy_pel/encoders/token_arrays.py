@@ -163,11 +163,8 @@ class SavedTokenizer:
     def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int]:
         """The id of a word piece, or those of several."""
         if not isinstance(tokens, str):
-            return [self._id(token) for token in tokens]
-        return self._id(tokens)
-
-    def _id(self, token: str) -> int:
-        number = self.backend_tokenizer.token_to_id(token)
+            return [self.convert_tokens_to_ids(token) for token in tokens]  # type: ignore[misc]
+        number = self.backend_tokenizer.token_to_id(tokens)
         return int(self.unk_token_id if number is None else number)
 
     def save_pretrained(self, path: str | Path) -> None:

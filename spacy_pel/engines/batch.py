@@ -4,6 +4,7 @@ frame."""
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +73,13 @@ def link_batch(
         pipeline = process_pipeline(pipeline)
     codes_of = codes if isinstance(codes, Codes) else Codes(pipeline.component.kb, codes)
     documents = _documents(batch, text, id)
-    with_text = [document for document in documents if document.text is not None]
-    linked = link_documents(pipeline, with_text, n_candidates=n_candidates, batch_size=batch_size, codes=codes_of)
+    texts = [replace(document, text=document.text or "") for document in documents]
+    linked = link_documents(pipeline, texts, n_candidates=n_candidates, batch_size=batch_size, codes=codes_of)
     rows = []
-    for document in documents:
-        record: dict[str, Any] = {"id": document.id, "text": document.text, "mentions": [], "meta": document.meta}
-        if document.text is not None:
-            record |= next(linked)
+    for document, record in zip(documents, linked, strict=True):
         if error := record.pop("error", None):
             record |= {"mentions": None, "meta": {**document.meta, "error": error}}
-        rows.append(link_row(record))
+        rows.append(link_row({**record, "text": document.text}))
     return pa.RecordBatch.from_pylist(rows, schema=link_schema(codes_of.names))
 
 

@@ -196,7 +196,9 @@ class Corpus:
             else:
                 kinds = (kind for kind, endings in _TABLES.items() if path.lower().endswith(endings))
                 kind = next(kinds) if self.format == "tables" else self.format
-                yield from _TABLE_READERS[kind](name, None if self._is_local else self._open(path), self.columns)
+                rows = _rows(kind, name, None if self._is_local else self._open(path), self.columns)
+                for number, (place, row) in enumerate(rows, start=1):
+                    yield document_of(row, number, f"{name}, {place}", self.columns)
 
     def _open(self, path: str) -> IO[bytes]:
         raw: Any = self._files.open_input_file(path)
@@ -238,25 +240,17 @@ def _bioc(paths: list[Path], place: str) -> Iterator[Document]:
         logger.warning(Warnings.W601.format(n=moved, path=place))
 
 
-def _json_lines(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:
-    for number, (_, record) in enumerate(numbered_jsonl(path, file), start=1):
-        yield document_of(record, number, f"{path}, document {number}", columns)
-
-
-def _table(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:
-    names, rows = open_table(path, columns.text or "text", file)
-    if names:
-        columns.of(names, f"{path}")  # also where there are no rows, as of a table without a header
-    for number, (line, row) in enumerate(rows, start=1):
-        yield document_of(row, number, f"{path}, line {line}", columns)
-
-
-def _parquet(path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[Document]:
-    for number, row in enumerate(document_rows(path, file), start=1):
-        yield document_of(row, number, f"{path}, row {number}", columns)
-
-
-_TABLE_READERS = {"jsonl": _json_lines, "csv": _table, "tsv": _table, "parquet": _parquet}
+def _rows(kind: str, path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects or rows of a table, and where in the file they are."""
+    if kind == "jsonl":
+        yield from ((f"document {number}", row) for number, (_, row) in enumerate(numbered_jsonl(path, file), start=1))
+    elif kind == "parquet":
+        yield from ((f"row {number}", row) for number, row in enumerate(document_rows(path, file), start=1))
+    else:
+        names, rows = open_table(path, columns.text or "text", file)
+        if names:
+            columns.of(names, f"{path}")  # also where there are no rows, as of a table without a header
+        yield from ((f"line {line}", row) for line, row in rows)
 
 
 def document_of(record: dict[str, Any], number: int, where: str, columns: Columns = USUAL_COLUMNS) -> Document:

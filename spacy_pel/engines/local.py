@@ -19,16 +19,7 @@ from ..util import logger, read_json, write_json, write_jsonl
 from ..util.processes import bound_threads
 from .corpus import Part
 from .job import LinkJob, LinkRun, PartLinker
-from .output import (
-    PartedOutput,
-    Report,
-    are_nested,
-    changed_settings,
-    check_replaceable,
-    only_writer,
-    output_format,
-    write_links,
-)
+from .output import PartedOutput, Report, are_nested, changed_settings, only_writer, output_format, write_links
 
 _linker: PartLinker | None = None  # of this process, or of the one it was forked from
 
@@ -80,7 +71,7 @@ class LocalEngine:
         is_finished = output.exists() and not job.overwrite and not parts.exists()
         if is_finished and not (job.resume and done.is_file()):
             raise PelError(Errors.E657.format(path=output))
-        check_replaceable(output, to)
+        _check_replaceable(output, to)
         parts.check(resume=job.resume, overwrite=job.overwrite)
         run = LinkRun(job, self.batch_size, *([lambda document: note_id(document.id)] if to == "omop" else []))
         if is_finished:
@@ -165,3 +156,21 @@ def _finished(run: LinkRun, output: Path, done: Path) -> Report:
         raise PelError(Errors.E638.format(path=output, changed=changed))
     logger.info("Nothing to do: all documents are linked")
     return Report(**saved["report"])
+
+
+def _check_replaceable(output: Path, format_name: str) -> None:
+    """Check that an output that exists is one of its format, so that replacing it deletes nothing else.
+
+    Raises:
+        PelError: if a file is to replace a folder or the reverse, or a folder holds other files than
+            BRAT's.
+    """
+    if not output.exists():
+        return
+    expected = "a folder of .txt and .ann files" if format_name == "brat" else "a file"
+    got = "a folder" if output.is_dir() else "a file"
+    if output.is_dir() != (format_name == "brat"):
+        raise PelError(Errors.E647.format(path=output, wanted=expected, got=got))
+    for file in output.iterdir() if output.is_dir() else ():
+        if file.suffix not in (".txt", ".ann") or not file.is_file():
+            raise PelError(Errors.E647.format(path=output, wanted=expected, got=f"one with {file.name}"))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from pyarrow import fs
 from ..corpora.document_stream import HOPELESS
 from ..corpora.formats.bioc import write_bioc
 from ..corpora.formats.brat import write_brat
-from ..corpora.formats.jsonl import read_links
 from ..corpora.formats.omop import OmopConcepts, write_omop
 from ..corpora.formats.pubtator import write_pubtator
 from ..corpora.formats.tables import link_row, link_schema, table_text, write_parquet, write_table
@@ -34,7 +32,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
 from ..util.console import now
-from ..util.writing import locked
+from ..util.writing import locked, unwritable
 from .corpus import file_system
 
 # endings of the output's name, and what writes it
@@ -101,24 +99,6 @@ def output_kind(name: str, path: str) -> str:
     return next(ending for ending in endings if path.endswith(ending))
 
 
-def check_replaceable(output: Path, format_name: str) -> None:
-    """Check that an output that exists is one of its format, so that replacing it deletes nothing else.
-
-    Raises:
-        PelError: if a file is to replace a folder or the reverse, or a folder holds other files than
-            BRAT's.
-    """
-    if not output.exists():
-        return
-    expected = "a folder of .txt and .ann files" if format_name == "brat" else "a file"
-    got = "a folder" if output.is_dir() else "a file"
-    if output.is_dir() != (format_name == "brat"):
-        raise PelError(Errors.E647.format(path=output, wanted=expected, got=got))
-    for file in output.iterdir() if output.is_dir() else ():
-        if file.suffix not in (".txt", ".ann") or not file.is_file():
-            raise PelError(Errors.E647.format(path=output, wanted=expected, got=f"one with {file.name}"))
-
-
 def write_links(
     output: Path,
     records: Iterable[dict[str, Any]],
@@ -144,16 +124,6 @@ def write_links(
     elif write is write_omop:
         write = partial(write, concepts=concepts)
     write(output, records)
-
-
-def codes_in(links: Path) -> list[str]:
-    """The vocabularies whose codes an output of ``link`` has.
-
-    Raises:
-        PelError: if it cannot be read.
-    """
-    mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
-    return [name for mention in islice(mentions, 1) for name in mention.get("codes") or ()]
 
 
 @dataclass
@@ -204,12 +174,15 @@ def only_writer(folder: Path) -> Iterator[None]:
         folder: made, and removed again if nothing is written.
 
     Raises:
-        PelError: if another process has it; says which one.
+        PelError: if another process has it, and says which one; or if the folder cannot be made.
     """
     lock = folder / _LOCK
     if not folder.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.touch()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.touch()
+        except OSError as err:
+            raise unwritable(folder, err) from err
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(lock, patience=0))

@@ -16,16 +16,7 @@ from .metrics.all_metrics import RECALL_AT, compute_metrics
 from .metrics.detection import Detection
 from .metrics.groups import GROUPINGS, MentionGroups, Relations
 from .outcomes import Outcomes, Prediction, recorded, tapped
-from .predict import (
-    IsSeen,
-    MakeQueries,
-    Tally,
-    form_in_index,
-    gold_queries,
-    predict_end_to_end,
-    predict_gold,
-    seen_in_index,
-)
+from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold, seen_in_index
 
 _GROUPED_BY = ("label", "form", "seen")
 
@@ -113,8 +104,7 @@ def _evaluate(
     total = len(documents) if isinstance(documents, Sized) else None
     with progress_bar("Linking documents", total, show=show_progress) as bar:
         tally = Tally(bar)
-        is_seen = is_seen or seen_in_index(linker.kb, linker.index)
-        predictions = predict(documents, is_seen=is_seen, is_known=form_in_index(linker.index), tally=tally)
+        predictions = predict(documents, is_seen=is_seen or seen_in_index(linker.kb, linker.index), tally=tally)
         taps = [relations.add, *(group.add for group in groups.values())]
         outcomes = Outcomes.of(recorded(tapped(predictions, taps), output))
     if not len(outcomes.rank):

@@ -1,14 +1,11 @@
 """Figures of evaluations (recall@k, NIL, reliability, risk over coverage), and one style for all figures: the same data
 gives the same bytes."""
 
-import re
 from collections.abc import Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
@@ -30,12 +27,6 @@ except ImportError as err:  # on import, so that a command fails before its work
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
 GREY = "#999999"  # axes and grid lines
-_INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
-# what report.css calls these colours, which differ between a light and a dark page
-_PAGE_COLORS = {
-    **{color: f"var(--s{number})" for number, color in enumerate(COLORS)},
-    **{"#000000": "var(--quiet)", "#b0b0b0": "var(--quiet)", GREY: "var(--quiet)", "#ffffff": "var(--page)"},
-}
 
 
 def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple[Figure, Axes]:
@@ -87,52 +78,6 @@ def save_figure(figure: Figure, axes: Axes, *paths: Path) -> None:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
         with rc_context({"svg.hashsalt": "spacy-pel"}), atomic_path(path) as part:
             figure.savefig(part, format=path.suffix[1:], metadata=metadata)
-
-
-def inline_svg(figure: Figure, name: str, *, title: str) -> Markup:
-    """Render a figure as SVG for a page with report.css, which sets its colours and font.
-
-    Args:
-        figure: without a legend; the page names the runs.
-        name: goes into the ids, so that those of two figures on a page differ.
-        title: read aloud in place of the figure.
-
-    Returns:
-        One <svg> element; the same for the same data.
-    """
-    file = StringIO()
-    settings: Any = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
-    with rc_context(settings):
-        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", transparent=True, metadata=no_metadata)
-    svg = re.sub(r"^.*?(?=<svg)|<defs>\s*<style.*?</defs>", "", file.getvalue(), flags=re.DOTALL)
-    svg = re.sub(r"#[0-9a-f]{6}\b", lambda found: _PAGE_COLORS.get(found[0], found[0]), svg)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
-    label = Markup('<svg role="img" aria-label="{}"').format(title)
-    return Markup(svg.replace("<svg", label, 1))  # matplotlib has escaped the texts
-
-
-def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
-    """Title -> SVG of the figures for which there are data; each has a line per run, in the order of the runs.
-
-    Args:
-        runs: name -> run.
-    """
-    outcomes = {name: run.outcomes for name, run in runs.items()}
-    drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
-    if any(of_run.is_nil.any() for of_run in outcomes.values()):
-        drawn["nil"] = nil_figure(outcomes)
-        if any(reliability_curve(of_run.nil_score, of_run.is_nil) for of_run in outcomes.values()):
-            drawn["reliability"] = reliability_figure(outcomes)
-    if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
-        drawn["risk"] = risk_figure(outcomes)
-    figures = {}
-    for name, (figure, axes) in drawn.items():
-        title = axes.get_title()
-        axes.set_title("")  # the page has it above the figure
-        figure.set_size_inches(*_INLINE_SIZE)
-        figures[title] = inline_svg(figure, name, title=title)
-    return figures
 
 
 def plot_run(run: Run) -> None:

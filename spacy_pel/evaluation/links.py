@@ -125,13 +125,9 @@ def render_links(
     names = {**SEMANTIC_GROUPS, "": "no semantic group" if other else "linked"}
     legend = {group or other: name for group, name in names.items() if group in groups}
     functions = {"entity_of": entity_of, "url_of": entity_url, "style_of": style_of}
-    functions |= {"show": show, "type_names": _type_names}
+    functions |= {"show": show, "type_names": lambda entity: " · ".join(map(type_name, entity.types))}
     texts = {"title": title, "description": description, "note": NOTE, "PROBABILITY": PROBABILITY}
     return render_template("links.html", documents=shown, legend=legend, **functions, **texts)
-
-
-def _type_names(entity: Entity) -> str:
-    return " · ".join(map(type_name, entity.types))
 
 
 def pieces(text: str, mentions: Sequence[Record]) -> list[Record]:

@@ -255,14 +255,3 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
             yield Prediction.from_json(record)
         except (KeyError, TypeError, ValueError) as err:
             raise PelError(Errors.E681.format(path=path, got=f"{str(record)[:80]!r} ({err})")) from err
-
-
-def run_names(paths: Sequence[Path]) -> list[str]:
-    """A name for each folder: the shortest end of its path that is unique among
-    them."""
-    parts = [path.absolute().parts for path in paths]
-    for n in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(one[-n:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{path} ({number})" for number, path in enumerate(paths, start=1)]

@@ -18,7 +18,6 @@ from .outcomes import Outcomes, Prediction
 
 MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
-IsKnown = Callable[[str], bool]
 
 
 @dataclass
@@ -72,14 +71,7 @@ def gold_queries(document: Document) -> list[MentionQuery]:
 
 
 def predict_gold(
-    linker: Linker,
-    documents: Iterable[Document],
-    *,
-    queries: MakeQueries,
-    top_k: int,
-    is_seen: IsSeen,
-    is_known: IsKnown,
-    tally: Tally,
+    linker: Linker, documents: Iterable[Document], *, queries: MakeQueries, top_k: int, is_seen: IsSeen, tally: Tally
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -89,13 +81,13 @@ def predict_gold(
         queries: one query per mention of a document.
         top_k: candidates per mention.
         is_seen: does a gold entity occur in the training corpus?
-        is_known: does a surface form occur in annotated text?
         tally: counts time, mentions and documents.
 
     Yields:
         In the order of the corpus; where a document failed, without candidates and with the
         id "".
     """
+    is_known = _form_in_index(linker.index)
     for block in _blocks(documents, linker.batch_size):
         for document, answers in _linked(linker, block, queries, top_k, tally):
             for mention, (query, link) in zip(document.mentions, answers, strict=True):
@@ -152,7 +144,6 @@ def predict_end_to_end(
     *,
     spans: Callable[[Any], Iterable[Any]],
     is_seen: IsSeen,
-    is_known: IsKnown,
     tally: Tally,
     detection: Detection,
     prefix: str = "pel",
@@ -165,7 +156,6 @@ def predict_end_to_end(
         documents: read as they are needed.
         spans: gives the linked spans of a Doc.
         is_seen: does a gold entity occur in the training corpus?
-        is_known: does a surface form occur in annotated text?
         tally: counts time, mentions and documents.
         detection: counts what is found.
         prefix: of the linker's extension attributes.
@@ -173,7 +163,7 @@ def predict_end_to_end(
     Yields:
         For each gold mention; one that was not found has no candidates and the id "".
     """
-    started = time.perf_counter()
+    is_known, started = _form_in_index(linker.index), time.perf_counter()
     for document, pieces, error in process_documents(nlp, documents, batch_size=nlp.batch_size):
         found = {(start + span.start_char, start + span.end_char): span for start, doc in pieces for span in spans(doc)}
         tally.took(started, len(found))
@@ -268,6 +258,6 @@ def seen_in_index(kb: KnowledgeBase, index: EntityIndex | None) -> IsSeen:
     return lambda gold: index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
 
 
-def form_in_index(index: EntityIndex | None) -> Callable[[str], bool]:
+def _form_in_index(index: EntityIndex | None) -> Callable[[str], bool]:
     """Does a surface form occur in the annotated text that the index was built with?"""
     return lambda form: index is not None and len(index.priors.counts([form])[0]) > 0

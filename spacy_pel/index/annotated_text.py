@@ -60,6 +60,11 @@ class AliasPriors:
         hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
         return cls.summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
 
+    @classmethod
+    def empty(cls) -> "AliasPriors":
+        """Of no mentions."""
+        return cls.build((), np.zeros(0, np.int64))
+
     def merged(self, more: "AliasPriors") -> "AliasPriors":
         """The sum of these counts and others."""
         if not len(more):

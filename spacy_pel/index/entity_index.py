@@ -1,6 +1,8 @@
 """The index of a knowledge base: several rows per entity, found by a mention's vector."""
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,10 @@ from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
-from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
+from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, Topics, build_topics
 from .embed import LinkedMentions, embed_entities, embed_mentions
-from .faiss_rows import KIND, unreadable
+from .faiss_rows import KIND
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
 VERSION = 1  # of the folder's format
@@ -27,6 +29,7 @@ _ABBREVIATIONS = "abbreviations.arrow"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
 
 
+@dataclass(eq=False, repr=False)
 class EntityIndex:
     """Rows of vectors, several per entity: its card, its names, its annotated mentions. Also counts which
     surface forms named which entities.
@@ -36,34 +39,23 @@ class EntityIndex:
         rows: the entity and the kind of each of them.
         priors: counts of surface forms and entities in annotated text.
         topics: which entities annotated texts name, by what they are about; None = not known.
-        abbreviations: which entities short forms stand for, see ``abbreviations/inventory.py``; None = not known.
+        abbreviations: which entities short forms stand for, see ``abbreviations/inventory.py``.
         kb_fingerprint: of the knowledge base that the rows belong to.
         encoder_fingerprint: of the encoder that computed the vectors.
         kinds: kinds of rows that an entity gets.
     """
 
-    def __init__(
-        self,
-        vectors: VectorIndex,
-        rows: RowTable,
-        priors: AliasPriors,
-        *,
-        kb_fingerprint: str,
-        encoder_fingerprint: str,
-        kinds: Sequence[str],
-        topics: Topics | None = None,
-        abbreviations: AliasPriors | None = None,
-    ):
-        self.vectors = vectors
-        self.rows = rows
-        self.priors = priors
-        self.topics = topics
-        self.abbreviations = AliasPriors.build((), np.zeros(0, np.int64)) if abbreviations is None else abbreviations
-        self.kb_fingerprint = kb_fingerprint
-        self.encoder_fingerprint = encoder_fingerprint
-        self.kinds = tuple(kinds)
-        self.path: Path | None = None  # a folder with the same content
-        self._fingerprint: str | None = None  # computed once, until rows change
+    vectors: VectorIndex
+    rows: RowTable
+    priors: AliasPriors
+    _: KW_ONLY
+    kb_fingerprint: str
+    encoder_fingerprint: str
+    kinds: Sequence[str]
+    topics: Topics | None = None
+    abbreviations: AliasPriors = field(default_factory=AliasPriors.empty)
+    path: Path | None = field(default=None, init=False)  # a folder with the same content
+    _fingerprint: str | None = field(default=None, init=False)  # computed once, until rows change
 
     @classmethod
     def build(
@@ -123,7 +115,7 @@ class EntityIndex:
             priors,
             kb_fingerprint=kb.fingerprint,
             encoder_fingerprint=encoder.fingerprint,
-            kinds=kinds,
+            kinds=tuple(kinds),
             topics=build_topics(encoder, read, named, show_progress=show_progress) if with_topics else None,
         )
 
@@ -289,15 +281,13 @@ class EntityIndex:
         check_folder(path, kind=KIND, version=VERSION)
         meta = read_json(path / META)
         make = registry.resolve_short("pel_indexes", meta["index"]["name"])
-        try:
+        with reading(path, KIND):
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
             topics = Topics.from_disk(path) if meta["topics"] else None
-            abbreviations = AliasPriors.from_disk(path, _ABBREVIATIONS) if meta.get("abbreviations") else None
-        except PelError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors
-            raise unreadable(path, err) from err
+            abbreviations = AliasPriors.empty()
+            if meta["abbreviations"]:
+                abbreviations = AliasPriors.from_disk(path, _ABBREVIATIONS)
         if not (vectors.width, len(vectors), len(rows)) == (meta["width"], meta["rows"], meta["rows"]):
             got = f"{len(vectors)} vectors of width {vectors.width} and {len(rows)} row entries"
             raise damaged(path, KIND, f"{meta['rows']} rows of width {meta['width']}", got)
@@ -307,7 +297,7 @@ class EntityIndex:
             priors,
             kb_fingerprint=meta["kb_fingerprint"],
             encoder_fingerprint=meta["encoder_fingerprint"],
-            kinds=meta["kinds"],
+            kinds=tuple(meta["kinds"]),
             topics=topics,
             abbreviations=abbreviations,
         )
@@ -351,9 +341,10 @@ class EntityIndex:
         return index
 
     def __reduce__(self) -> Any:
-        if self.path is not None and _fingerprint_at(self.path) == self.fingerprint:
-            # another process can map the same files: nothing is copied
-            return _reopen, (str(self.path), self.fingerprint)
+        with suppress(PelError):
+            if self.path is not None and EntityIndex.from_disk(self.path).fingerprint == self.fingerprint:
+                # another process can map the same files: nothing is copied
+                return _reopen, (str(self.path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
 
 
@@ -367,13 +358,6 @@ def _training_sample(
         mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
         parts += [chunk.vectors for chunk in chain(entities, mentions)]
     return np.concatenate(parts)
-
-
-def _fingerprint_at(path: Path) -> str | None:
-    try:
-        return EntityIndex.from_disk(path).fingerprint
-    except PelError:
-        return None
 
 
 def _reopen(path: str, fingerprint: str) -> EntityIndex:

@@ -1,6 +1,7 @@
 """The vector index: exact for small knowledge bases, filtered and rescored for large ones."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,24 +16,9 @@ from ..registry import registry
 from ..types import Mask, Rows, Vectors
 from ..util.arrays import in_range, row_products
 from ..util.config import PartSettings, check_range
-from .faiss_rows import (
-    BLOCK,
-    CODES,
-    Codes,
-    Found,
-    best_of,
-    codes_of,
-    copy_in_memory,
-    each_on_its_own,
-    empty_rows,
-    read_faiss,
-    read_lists,
-    search_rows,
-    selector,
-    unreadable,
-    write_faiss,
-    write_lists,
-)
+from ..util.saved_folder import damaged
+from . import faiss_rows
+from .faiss_rows import BLOCK, Codes, Found
 from .row_table import SEED, sample_rows
 
 _ROWS, _LISTS = "vectors.faiss", "lists-{}"
@@ -55,6 +41,7 @@ _ivf_parameters: Any = faiss.SearchParametersIVF
 
 
 @registry.pel_indexes("spacy-pel.FaissIVF.v1")
+@dataclass(kw_only=True, eq=False)
 class FaissIVF(PartSettings):
     """Compares a query with rows of codes, by inner product. From ``flat_below`` rows on there is a filter in front of
     them: each row also has short codes of 4 bits, one for six numbers (four in lists), compared in CPU registers
@@ -84,30 +71,23 @@ class FaissIVF(PartSettings):
 
     name = "spacy-pel.FaissIVF.v1"
 
-    def __init__(
-        self,
-        *,
-        codes: Codes | None = None,
-        row_bytes: int | None = None,
-        flat_below: int | None = 20_000,
-        lists: int | None = None,
-        probes: int | None = None,
-    ):
-        if codes is None and row_bytes is not None:
-            codes = "pq"
-        if codes not in (None, *CODES):
-            raise PelError(Errors.E412.format(known=", ".join(CODES), got=codes))
-        if codes != "pq" and row_bytes is not None:
-            raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
-        for setting, value, least in (("flat_below", flat_below, 0), ("lists", lists, 1), ("probes", probes, 1)):
-            check_range(setting, value, least=least)
-        self.codes = codes
-        self.row_bytes = row_bytes
-        self.flat_below = flat_below
-        self.lists = lists
-        self.probes = probes
+    codes: Codes | None = None
+    row_bytes: int | None = None
+    flat_below: int | None = 20_000
+    lists: int | None = None
+    probes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.codes is None and self.row_bytes is not None:
+            self.codes = "pq"
+        if self.codes not in (None, *faiss_rows.CODES):
+            raise PelError(Errors.E412.format(known=", ".join(faiss_rows.CODES), got=self.codes))
+        if self.codes != "pq" and self.row_bytes is not None:
+            raise PelError(Errors.E414.format(setting="row_bytes", value=self.row_bytes, codes=self.codes))
+        for setting, least in {"flat_below": 0, "lists": 1, "probes": 1}.items():
+            check_range(setting, getattr(self, setting), least=least)
         self.width = 0
-        self._chooses_codes = codes is None
+        self._chooses_codes = self.codes is None
         self._filters: list[_Filter] = []
         self._rotation: Any = None  # a faiss.OPQMatrix
         self._rows: Any = None  # a faiss.Index of the codes
@@ -143,13 +123,13 @@ class FaissIVF(PartSettings):
             PelError: if the sample is too small for that.
         """
         codes = "fp32" if self._chooses_codes or self.codes is None else self.codes
-        self._rotation, self._rows = empty_rows(vectors, codes, self.row_bytes)
+        self._rotation, self._rows = faiss_rows.empty_rows(vectors, codes, self.row_bytes)
         self.width, self._mapped, self._filters = vectors.shape[1], False, []
         self._read_settings()
 
     def _read_settings(self) -> None:
         """Set the settings to those of the rows."""
-        self.codes = codes_of(self._rows)
+        self.codes = faiss_rows.codes_of(self._rows)
         self.row_bytes = self._rows.pq.M if self.codes == "pq" else None
 
     def add(self, vectors: Vectors) -> None:
@@ -160,7 +140,7 @@ class FaissIVF(PartSettings):
         """
         vectors = self._checked(vectors)
         if self._mapped:  # FAISS ends the process when a mapped index is to grow
-            self._rows, self._mapped = copy_in_memory(self._rows), False
+            self._rows, self._mapped = faiss_rows.copy_in_memory(self._rows), False
         self._rows.add(vectors if self._rotation is None else self._rotation.apply(vectors))
 
     def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
@@ -241,7 +221,7 @@ class FaissIVF(PartSettings):
 
     def _search(self, queries: Vectors, k: int, allowed: Mask) -> Found:
         if not self._filters or not len(queries):
-            return search_rows(self._rows, queries, k, allowed)
+            return faiss_rows.search_rows(self._rows, queries, k, allowed)
         rest = np.ones(len(self), dtype=np.bool_) if allowed is None else allowed.copy()
         found = []
         for part in self._filters:
@@ -251,8 +231,8 @@ class FaissIVF(PartSettings):
                 found.append(part.search(queries, k, wanted, n_rows))
                 rest[: len(wanted)] &= ~wanted
         if not found or rest.any():
-            found.append(search_rows(self._rows, queries, k, rest))
-        return found[0] if len(found) == 1 else best_of(found, len(queries), k)
+            found.append(faiss_rows.search_rows(self._rows, queries, k, rest))
+        return found[0] if len(found) == 1 else faiss_rows.best_of(found, len(queries), k)
 
     # --- disk
 
@@ -263,11 +243,11 @@ class FaissIVF(PartSettings):
             PelError: if the disk is full.
         """
         whole = self._rows if self._rotation is None else faiss.IndexPreTransform(self._rotation, self._rows)
-        write_faiss(whole, Path(path) / _ROWS)
+        faiss_rows.write_faiss(whole, Path(path) / _ROWS)
         for old in Path(path).glob(_LISTS.format("*")):
             old.unlink()
         for number, part in enumerate(self._filters):
-            write_lists(part.lists, Path(path) / _LISTS.format(number))
+            faiss_rows.write_lists(part.lists, Path(path) / _LISTS.format(number))
 
     def from_disk(self, path: Path) -> Self:
         """Map rows of a folder into memory and read their short codes; the codes become those of the files.
@@ -275,7 +255,7 @@ class FaissIVF(PartSettings):
         Raises:
             PelError: if a file is missing or damaged.
         """
-        whole = read_faiss(Path(path) / _ROWS, flags=faiss.IO_FLAG_MMAP_IFC)
+        whole = faiss_rows.read_faiss(Path(path) / _ROWS, flags=faiss.IO_FLAG_MMAP_IFC)
         self._owner, self._mapped = whole, True
         self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):
@@ -287,9 +267,9 @@ class FaissIVF(PartSettings):
         self._chooses_codes = False
         self._filters = []
         for file in sorted(Path(path).glob(_LISTS.format("*.faiss"))):
-            lists, ids = read_lists(file)
+            lists, ids = faiss_rows.read_lists(file)
             if lists.d != self._rows.d or not in_range(ids, self._rows.ntotal):
-                raise unreadable(file.parent, ValueError("other rows"), f"a complete {file.name}")
+                raise damaged(file.parent, faiss_rows.KIND, f"a complete {file.name}", "other rows")
             self._filters.append(_Filter(lists, ids, self._rows))
         return self
 
@@ -324,7 +304,7 @@ class _Filter:
         Returns:
             (n, k) each, best first.
         """
-        chosen = None if n_rows == self.n_rows else selector(wanted)
+        chosen = None if n_rows == self.n_rows else faiss_rows.selector(wanted)
         nlist = self.lists.nlist
         # the fewer rows may be found, the more lists are read
         nprobe = min(nlist, -(-self.lists.nprobe * self.n_rows // n_rows))
@@ -337,7 +317,7 @@ class _Filter:
     def _search(self, queries: Vectors, k: int, nprobe: int, chosen: tuple[Any, Any] | None) -> Found:
         base = _ivf_parameters(nprobe=nprobe, **({} if chosen is None else {"sel": chosen[0]}))
         params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
-        with each_on_its_own():
+        with faiss_rows.each_on_its_own():
             return self._refined.search(queries, k, params=params)  # type: ignore[no-any-return]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
-from zipfile import BadZipFile
 
 import faiss
 import numpy as np
@@ -15,7 +14,7 @@ from ..errors import Errors, PelError
 from ..types import Mask, Rows, Scores, Vectors
 from ..util import atomic_path
 from ..util.processes import make_fork_safe
-from ..util.saved_folder import damaged
+from ..util.saved_folder import reading
 
 KIND = "index"  # of the saved folder
 BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
@@ -112,20 +111,13 @@ def read_faiss(path: Path, *, flags: int = 0) -> Any:
     Raises:
         PelError: if the file is missing or damaged.
     """
-    try:
+    with reading(path.parent, KIND, f"a complete {path.name}"):
         return faiss.read_index(str(path), flags)
-    except RuntimeError as err:
-        raise unreadable(path.parent, err, f"a complete {path.name}") from err
 
 
 def copy_in_memory(index: Any) -> Any:
     """A copy that can grow, also of a mapped index."""
     return faiss.deserialize_index(faiss.serialize_index(index))
-
-
-def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelError:
-    """The error for a file of an index folder that cannot be read."""
-    return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])
 
 
 def write_lists(lists: Any, path: Path) -> None:
@@ -152,7 +144,7 @@ def read_lists(path: Path) -> tuple[Any, Rows]:
     lists = read_faiss(path.with_suffix(".faiss"))
     inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
     file = path.with_suffix(".npz")
-    try:
+    with reading(path.parent, KIND, f"a complete {file.name}"):
         with np.load(file, allow_pickle=False) as saved:
             sizes, codes, steps = saved["sizes"], saved["codes"], zlib.decompress(saved["steps"].tobytes())
         ids = np.cumsum(np.frombuffer(steps, dtype="<i4"), dtype=np.int64)
@@ -164,8 +156,6 @@ def read_lists(path: Path) -> tuple[Any, Rows]:
                 own = _codes_in(inverted, number)
                 own[:], codes = codes[: len(own)], codes[len(own) :]
                 faiss.rev_swig_ptr(inverted.get_ids(number), len(own_ids))[:] = own_ids
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as err:
-        raise unreadable(path.parent, err, f"a complete {file.name}") from err
     lists.ntotal = len(ids)
     return lists, ids
 

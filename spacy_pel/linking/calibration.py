@@ -97,9 +97,7 @@ def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
 def _below(ranked: Scores, cut: int) -> float:
     """A threshold that calls the mentions down to ``cut`` NIL and the next one not."""
     lowest = ranked[cut]
-    if cut + 1 == len(ranked):
-        return float(np.nextafter(lowest, np.float32(-np.inf)))
-    below = ranked[cut + 1]
+    below = ranked[cut + 1] if cut + 1 < len(ranked) else np.nextafter(lowest, np.float32(-np.inf))
     middle = np.float32((np.float64(lowest) + np.float64(below)) / 2)
     return float(middle if middle < lowest else below)
 
@@ -422,12 +420,13 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         refit: fits a linker.
 
     Returns:
-        The links of the first part's mentions; None if there are fewer than five documents, or a fifth leaves no
-        linkable mention to fit on.
+        The links of the first part's mentions; None if there are fewer than five documents.
+
+    Raises:
+        PelError: if a fifth leaves too little to fit on.
     """
     first = parts[0]
-    numbers = np.unique(first.folds)
-    if len(numbers) < _FOLDS or any((first.is_nil | (first.folds == number)).all() for number in numbers):
+    if len(np.unique(first.folds)) < _FOLDS:
         return None
     links: dict[int, Link] = {}
     for rows, own, others in first.by_fold():

@@ -147,7 +147,6 @@ class Decider:
         threshold: Threshold,
         coverage: float | None,
         priors: AliasPriors | None,
-        entries: Rows | None,
     ) -> list[Link]:
         """Decide between the best candidate and NIL.
 
@@ -158,7 +157,6 @@ class Decider:
             threshold: the setting; None = the calibrated one.
             coverage: how often a set has to hold the right answer; None = no sets.
             priors: counts of annotated text; None = there is none.
-            entries: ids of the learned mentions, for ``ranked.matches``.
 
         Returns:
             One for each mention.
@@ -175,14 +173,14 @@ class Decider:
             of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
         probabilities = np.where(is_nil, trust.nil, of_link)
         learned: list[int | None] = [None] * len(queries)
-        if matches is not None and entries is not None:
+        if matches is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
             probabilities = np.where(matches.decided, 1.0, probabilities)  # a person's answer
-            learned = [None if number < 0 else int(entries[number]) for number in matches.which.tolist()]
+            learned = [None if entry < 0 else entry for entry in matches.entries.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
-        sets = _id_sets(kb, self.confidence, ranked, shares, order[:, :DEPTH], coverage)
+        sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], coverage)
         labels = labels_after_linking(kb, queries, table.kb_rows, shares)
         columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
         return [
@@ -201,6 +199,18 @@ class Decider:
                 *columns, thresholds.tolist(), labels, strict=True
             )
         ]
+
+    def _id_sets(
+        self, kb: KnowledgeBase, ranked: Ranked, shares: Floats, order: Rows, coverage: float | None
+    ) -> list[list[str] | None]:
+        """The prediction set of each mention; None without ``coverage`` or calibration."""
+        if coverage is None or not self.confidence.is_fitted:
+            return [None] * len(ranked.queries)
+        labels = [query.label for query in ranked.queries]
+        minimum = {label: self.confidence.minimum(coverage, label) for label in set(labels)}
+        ids, ordered = _ids_and_scores(kb, ranked.table, shares, order)
+        columns = (ids, ordered, np.clip(ranked.nil_scores, 0.0, 1.0).tolist(), map(minimum.__getitem__, labels))
+        return list(map(prediction_set, *columns))
 
 
 def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -230,20 +240,3 @@ def _ids_and_scores(
         [ids[start:end] for start, end in pieces],
         [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)],
     )
-
-
-def _id_sets(
-    kb: KnowledgeBase,
-    confidence: Confidence,
-    ranked: Ranked,
-    shares: Floats,
-    order: NDArray[np.int64],
-    coverage: float | None,
-) -> list[list[str] | None]:
-    """The prediction set of each mention; None without ``coverage`` or calibration."""
-    if coverage is None or not confidence.is_fitted:
-        return [None] * len(ranked.queries)
-    minimum = {label: confidence.minimum(coverage, label) for label in {query.label for query in ranked.queries}}
-    ids, ordered = _ids_and_scores(kb, ranked.table, shares, order)
-    nil = np.clip(ranked.nil_scores, 0.0, 1.0).tolist()
-    return [prediction_set(ids[i], ordered[i], nil[i], minimum[query.label]) for i, query in enumerate(ranked.queries)]

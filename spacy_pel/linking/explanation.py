@@ -18,7 +18,6 @@ from ..util import normalize_alias
 from ..util.console import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
 from .query import MentionQuery
-from .track_record import WordRecord
 
 if TYPE_CHECKING:
     from .linker import Linker
@@ -95,13 +94,7 @@ class Explanation:
         record: how often the first candidate was "first" for annotated mentions of the
             calibration, how often it was "right" then, and how often the mention was "nil"; None without
             candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
-            as well.
-        words: the mention's "first_word", "last_word" and "ending", each with
-            how many annotated mentions have it, and how many of these were NIL; 0 for a part that fewer than two
-            texts have. None where ``record`` is.
-        weights: of the combiner, by feature; empty if it has none.
-        ranker_weights: of the reranker's score, and of the logarithm of the
-            combiner's; None without a reranker.
+            as well, and that of the mention's words.
         candidates: best first, as many as the linker returns.
         in_context: whether the mention was read in its context, and not by its surface form alone.
     """
@@ -120,9 +113,6 @@ class Explanation:
     id_set: list[str] | None
     learned: Learned | None
     record: dict[str, int] | None
-    words: dict[str, WordRecord] | None
-    weights: dict[str, float]
-    ranker_weights: tuple[float, float] | None
     candidates: list[CandidateEvidence]
     in_context: bool
 
@@ -258,9 +248,6 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
         record=None if record is None else record.of_entity(int(table.kb_rows[0, chosen[0]]), linker.kb),
-        words=None if record is None else record.surfaces.of_words(query.surface),
-        weights=dict(getattr(decider.combiner, "weights", {})),
-        ranker_weights=None if decider.reranker is None else decider.reranker.weights,
         in_context=linker.reads_context,
         candidates=candidates,
     )

@@ -1,17 +1,17 @@
 """Finds the candidates of mentions, and the evidence for each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError
-from ..index.annotated_text import TopicReader, Topics
+from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
-from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Encoder, Mask, MentionInText, Scores
+from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Mask, Masks, MentionInText, Scores
 from ..types.semantic_types import did_you_mean_value, listed_values
 from .confidence import DEPTH
 from .mention_types import type_shares
@@ -36,33 +36,23 @@ def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[st
     return by_label
 
 
+@dataclass
 class CandidateFinder:
     """Asks a generator for the candidates of mentions: of each surface form once, or of each mention in its context.
 
     Args:
         kb: the entities.
-        encoder: reads the texts that mentions are in; None = they are not read.
         generator: bound to an index.
-        topics: of annotated texts; None = there are none.
+        topics: reads the texts that mentions are in; None = they are not read.
         entity_types: label -> types, or ids with all that is below them, that its mentions may have.
-        form_cache: megabytes for what was found for surface forms.
+        forms: what was found for surface forms.
     """
 
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        encoder: Encoder | None,
-        generator: CandidateGenerator,
-        topics: Topics | None,
-        *,
-        entity_types: EntityTypes,
-        form_cache: float,
-    ):
-        self.kb = kb
-        self.generator = generator
-        self.entity_types = entity_types
-        self.topics = None if topics is None else TopicReader(encoder, topics)
-        self._forms = FormCache(form_cache)
+    kb: KnowledgeBase
+    generator: CandidateGenerator
+    topics: TopicReader | None
+    entity_types: EntityTypes
+    forms: FormCache
 
     def __call__(self, queries: Sequence[MentionQuery], top_k: int, *, in_context: bool) -> CandidateTable:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
@@ -79,7 +69,7 @@ class CandidateFinder:
             table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
         return table.plus(self._document_features(queries, table))
 
-    def _find(self, mentions: Sequence[MentionInText], masks: Sequence[Mask] | None, depth: int) -> CandidateTable:
+    def _find(self, mentions: Sequence[MentionInText], masks: Masks, depth: int) -> CandidateTable:
         return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)
 
     def _find_forms(self, queries: Sequence[MentionQuery], depth: int) -> CandidateTable:
@@ -88,7 +78,7 @@ class CandidateFinder:
             mentions = [MentionInText(query.form, 0, len(query.form)) for query in new]
             return self._find(mentions, self.masks(new), depth)
 
-        return self._forms([(depth, self.entity_types.get(query.label), query.form) for query in queries], find)
+        return self.forms([(depth, self.entity_types.get(query.label), query.form) for query in queries], find)
 
     def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
         """Evidence that the form alone does not give: the topic of the text, and what the detector read."""

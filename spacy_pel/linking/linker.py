@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
+from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
+from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
 from ..util import logger
@@ -27,7 +29,6 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
     from ..index import EntityIndex
 
 ReadContext = Literal["always", "never"]
-_FORM_CACHE = 64  # megabytes
 
 
 class Linker:
@@ -76,7 +77,7 @@ class Linker:
         batch_size: int = 64,
         coverage: float | None = None,
         read_context: ReadContext = "never",
-        form_cache: float = _FORM_CACHE,
+        form_cache: float = 64,
         reranker: Reranker | None = None,
         generator: CandidateGenerator | None = None,
         memory: Memory | None = None,
@@ -110,9 +111,8 @@ class Linker:
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
         topics = getattr(index, "topics", None)  # a part of an index has those of its texts
-        self.finder = CandidateFinder(
-            self.kb, self.encoder, self.generator, topics, entity_types=self.entity_types, form_cache=self.form_cache
-        )
+        reader = None if topics is None else TopicReader(self.encoder, topics)
+        self.finder = CandidateFinder(self.kb, self.generator, reader, self.entity_types, FormCache(self.form_cache))
 
     @property
     def reranker(self) -> Reranker | None:
@@ -195,7 +195,7 @@ class Linker:
     def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
         label_types = self.decider.label_types
-        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types else table
+        return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
@@ -219,7 +219,6 @@ class Linker:
             threshold=self.threshold,
             coverage=self.coverage,
             priors=None if self.index is None else self.index.priors,
-            entries=self.learned_mentions.numbers if ranked.matches is not None else None,
         )
 
     # -- memory -----------------------------------------------------------------------------

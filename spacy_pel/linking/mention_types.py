@@ -116,9 +116,6 @@ class LabelTypes:
 
     counts: Counts = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        return bool(self.counts)
-
     @classmethod
     def of(cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]) -> "LabelTypes":
         """Count mentions.

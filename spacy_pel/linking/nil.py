@@ -54,7 +54,6 @@ _AROUND = [f"{how}_{name}" for how in ("voted", "scored") for name in _RECORD]
 
 _MIN_BATCH, _MAX_BATCH = 16, 256  # mentions
 _BATCHES = 100  # per epoch, between these bounds
-_ARRAYS = ("hidden_weights", "hidden_bias", "weights")
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,7 @@ class NilInputs:
     with_record: bool
 
     @classmethod
-    def fit(
-        cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int
-    ) -> tuple["NilInputs", Floats, Flags]:
+    def fit(cls, table: CandidateTable, scores: Scores, is_nil: Flags, *, directions: int) -> "NilInputs":
         """Learn from mentions that have candidates; the others are NIL by rule.
 
         Args:
@@ -85,9 +82,6 @@ class NilInputs:
             scores: (n, k), the combiner's.
             is_nil: (n,), True where the gold entity is not in the KB.
             directions: maximum number of directions; 0 = none.
-
-        Returns:
-            The inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
 
         Raises:
             PelError: if these mentions are not of both kinds.
@@ -101,8 +95,7 @@ class NilInputs:
         values = raw._columns(table, scores)[filled]
         deviation = values.std(axis=0)
         scale = np.where(deviation > 1e-9, deviation, 1.0)
-        inputs = cls(values.mean(axis=0), scale, principal, raw.with_record)
-        return inputs, inputs._standardised(values), is_nil[filled]
+        return cls(values.mean(axis=0), scale, principal, raw.with_record)
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c), clipped at 5 standard deviations: what is farther off counts no more.
@@ -110,10 +103,7 @@ class NilInputs:
         Raises:
             PelError: if the vectors have another width, or there are none.
         """
-        return self._standardised(self._columns(table, scores))
-
-    def _standardised(self, values: Floats) -> Floats:
-        return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
+        return np.clip((self._columns(table, scores) - self.mean) / self.scale, -5.0, 5.0)
 
     def _columns(self, table: CandidateTable, scores: Scores) -> Floats:
         """(n, c)"""
@@ -190,8 +180,8 @@ class _FittedNil(ABC):
         Raises:
             PelError: if the mentions are not of both kinds.
         """
-        inputs, values, truth = NilInputs.fit(table, scores, is_nil, directions=self.directions)
-        self._fit(values, truth)
+        inputs, filled = NilInputs.fit(table, scores, is_nil, directions=self.directions), table.has_candidates
+        self._fit(inputs(table, scores)[filled], is_nil[filled])
         self._inputs = inputs
 
     @abstractmethod
@@ -273,7 +263,7 @@ class _Network(NamedTuple):
     hidden_weights: Floats  # (c, h)
     hidden_bias: Floats  # (h,)
     weights: Floats  # (h,)
-    bias: float
+    bias: Floats  # ()
 
     def logits(self, values: Floats) -> Floats:
         """(n,), of P(NIL)."""
@@ -282,6 +272,7 @@ class _Network(NamedTuple):
 
 
 @registry.pel_nil("spacy-pel.NetworkNil.v1")
+@dataclass(kw_only=True, eq=False)
 class NetworkNil(_FittedNil):
     """The mean P(NIL) of networks with one hidden layer, which differ by their random seeds. They read what
     LogisticNil reads (a summary of the candidates, and the mention's vector along its principal directions),
@@ -312,28 +303,19 @@ class NetworkNil(_FittedNil):
 
     is_probability = False
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        members: int = 3,
-        l2: float = 0.004,
-        epochs: int = 10,
-        directions: int = 16,
-        track_record: bool = True,
-        seed: int = 0,
-    ):
+    hidden: int = 64
+    members: int = 3
+    l2: float = 0.004
+    epochs: int = 10
+    directions: int = 16
+    track_record: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
         super().__init__()
-        counts = (("hidden", hidden, 1), ("members", members, 1), ("epochs", epochs, 1), ("directions", directions, 0))
-        for name, value, least in (*counts, ("seed", seed, 0), ("l2", l2, 0)):
-            check_range(name, value, least=least)
-        self.hidden = hidden
-        self.members = members
-        self.l2 = l2
-        self.epochs = epochs
-        self.directions = directions
-        self.seed = seed
-        self.record: TrackRecord | None = TrackRecord.empty() if track_record else None
+        for name, least in {"hidden": 1, "members": 1, "epochs": 1, "directions": 0, "seed": 0, "l2": 0}.items():
+            check_range(name, getattr(self, name), least=least)
+        self.record: TrackRecord | None = TrackRecord.empty() if self.track_record else None
         self._networks: list[_Network] = []
 
     def _default(self, table: CandidateTable, scores: Scores) -> Floats:
@@ -358,16 +340,13 @@ class NetworkNil(_FittedNil):
         for _ in range(self.epochs):
             model.partial_fit(values, truth, classes=[False, True])
         (hidden_weights, weights), (hidden_bias, bias) = model.coefs_, model.intercepts_
-        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), float(rounded(bias)[0]))
+        return _Network(rounded(hidden_weights), rounded(hidden_bias), rounded(weights[:, 0]), rounded(bias)[0])
 
     def state(self) -> dict[str, Any]:
         """What the networks read, and their weights; empty before ``fit``."""
         if self._inputs is None:
             return {}
-        networks = [
-            {**network._asdict(), **{name: getattr(network, name).tolist() for name in _ARRAYS}}
-            for network in self._networks
-        ]
+        networks = [{name: values.tolist() for name, values in one._asdict().items()} for one in self._networks]
         record = {} if self.record is None else {"record": self.record.state()}
         return {**self._inputs.state(), "networks": networks, **record}
 
@@ -383,7 +362,7 @@ class NetworkNil(_FittedNil):
         elif self.record is not None:
             self.record = TrackRecord.empty()
         self._networks = [
-            _Network(**{name: np.asarray(saved[name], np.float64) for name in _ARRAYS}, bias=float(saved["bias"]))
+            _Network(**{name: np.asarray(saved[name], np.float64) for name in _Network._fields})
             for saved in state.get("networks", ())
         ]
 

@@ -7,7 +7,6 @@ where to expect that.
 """
 
 from collections import Counter
-from collections import Counter as CounterType
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,17 +40,14 @@ _ENDING = 4  # characters
 _MIN_TEXTS = 2
 _ROWS = 20_000  # surface forms to remember
 
-CountedForms = CounterType[tuple[str, bool, Hashable]]
+CountedForms = Counter[tuple[str, bool, Hashable]]
 Counts = dict[str, tuple[int, int]]  # part of a form -> mentions, NIL ones among them
 
 
-class WordRecord(NamedTuple):
-    """A part of a surface form, and how many annotated mentions have it, NIL ones among them; 0 for a part
-    that fewer than two texts have."""
-
-    part: str
-    mentions: int
-    nil: int
+def _log_odds(hits: Any, n: Any, share: float) -> Any:
+    """Of hits among n mentions, to which _PRIOR mentions with this share of hits are added."""
+    hits = hits + _PRIOR * share
+    return np.log(hits / (n + _PRIOR - hits))
 
 
 @dataclass(frozen=True)
@@ -97,19 +93,14 @@ class SurfaceRecord:
         values = np.array([self._row(surface) for surface in surfaces], dtype=np.float32)
         return dict(zip(WORD_FEATURES, values.reshape(-1, len(WORD_FEATURES)).T, strict=True))
 
-    def of_words(self, surface: str) -> dict[str, WordRecord]:
-        """Of the part of each of KINDS."""
-        parts = _parts(normalize_alias(surface))
-        return {kind: WordRecord(part, *self.counts[kind].get(part, (0, 0))) for kind, part in parts.items()}
-
     def _row(self, surface: str) -> list[float]:
         if surface in self._rows:
             return self._rows[surface]
         share = (self.total[1] + 1.0) / (self.total[0] + 2.0)
         row: list[float] = []
-        for _, n, nil in self.of_words(surface).values():
-            hits = nil + _PRIOR * share
-            row += [float(np.log(hits / (n + _PRIOR - hits))), float(np.log1p(n))]
+        for kind, part in _parts(normalize_alias(surface)).items():
+            n, nil = self.counts[kind].get(part, (0, 0))
+            row += [float(_log_odds(nil, n, share)), float(np.log1p(n))]
         letters = [letter for letter in surface if letter.isalpha()]
         capitals = bool(letters) and all(map(str.isupper, letters))
         digits = any(map(str.isdigit, surface))
@@ -119,28 +110,19 @@ class SurfaceRecord:
 
     def state(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "total": list(self.total),
-            **{
-                kind: {
-                    "parts": list(of_kind),
-                    "seen": [n for n, _ in of_kind.values()],
-                    "nil": [nil for _, nil in of_kind.values()],
-                }
-                for kind, of_kind in self.counts.items()
-            },
-        }
+        state: dict[str, Any] = {"total": list(self.total)}
+        for kind, of_kind in self.counts.items():
+            seen, nil = ([pair[column] for pair in of_kind.values()] for column in (0, 1))
+            state[kind] = {"parts": list(of_kind), "seen": seen, "nil": nil}
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "SurfaceRecord":
         """As saved by ``state``."""
-        counts = {
-            kind: {
-                part: (n, nil)
-                for part, n, nil in zip(*(state[kind][key] for key in ("parts", "seen", "nil")), strict=True)
-            }
-            for kind in KINDS
-        }
+        counts = {}
+        for kind in KINDS:
+            parts, seen, nil = (state[kind][key] for key in ("parts", "seen", "nil"))
+            counts[kind] = dict(zip(parts, zip(seen, nil, strict=True), strict=True))
         return cls(counts, (state["total"][0], state["total"][1]))
 
 
@@ -184,7 +166,7 @@ class TrackRecord:
     surfaces: SurfaceRecord = field(default_factory=SurfaceRecord.empty)
 
     @classmethod
-    def of(cls, counted: CounterType[Outcome]) -> "TrackRecord":
+    def of(cls, counted: Counter[Outcome]) -> "TrackRecord":
         """Of annotated mentions, counted."""
         ids = sorted({outcome.first for outcome in counted} - {""})
         rows = {entity_id: row for row, entity_id in enumerate(ids)}
@@ -219,9 +201,7 @@ class TrackRecord:
         total, n = self.counts.sum(axis=0), counts[..., 0]
         columns = [np.log1p(n)]
         for kind in (1, 2):
-            share = (total[kind] + 1.0) / (total[0] + 2.0)
-            hits = counts[..., kind] + _PRIOR * share
-            columns.append(np.log(hits / (n + _PRIOR - hits)))
+            columns.append(_log_odds(counts[..., kind], n, (total[kind] + 1.0) / (total[0] + 2.0)))
         return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
 
     def of_entity(self, kb_row: int, kb: KnowledgeBase) -> dict[str, int]:

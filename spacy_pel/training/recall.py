@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from catalogue import RegistryError
 
-from ..candidates.generator_base import check_origin, reading
+from ..candidates.generator_base import check_origin
 from ..errors import Errors, PelError
 from ..evaluation.metrics.all_metrics import compute_metrics
 from ..evaluation.outcomes import Flags, Outcomes, Prediction
@@ -19,7 +19,7 @@ from ..registry import registry
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
 from ..util.config import describe_config_error
-from ..util.saved_folder import read_part
+from ..util.saved_folder import read_part, reading
 
 RECALL_AT = (1, 2, 4, 8, 16, 32, 64)
 _CHUNK = 1024  # mentions at a time
@@ -68,7 +68,7 @@ def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> Cand
     meta = read_part(path, kind="generator")
     if kb is not None:
         check_origin(path, kb)
-    with reading(path):
+    with reading(path, "generator"):
         generator = make_generator(meta["generator"], dict(meta["settings"]))
     return generator.from_disk(path)
 

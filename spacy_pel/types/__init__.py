@@ -16,6 +16,7 @@ from .data import (
     Flags,
     Floats,
     Mask,
+    Masks,
     Mention,
     MentionInText,
     RankedRows,

@@ -25,6 +25,7 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Mask = Flags | None  # over the rows of an index or a knowledge base; None = all
+Masks = Sequence[Mask] | None  # of each mention; None = all rows for all of them
 
 TITLE_LENGTH = "title_length"  # in the meta of a document with a title: its characters, before the abstract
 DOC_ID = "pel_doc_id"  # in the user_data of a Doc: the document's id

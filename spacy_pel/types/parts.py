@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .data import CandidateTable, Entity, MentionInText, RankingTask, Rows, Scores, Vectors
+from .data import CandidateTable, Entity, Masks, MentionInText, RankingTask, Rows, Scores, Vectors
 
 
 class KBReader(Protocol):
@@ -133,7 +133,7 @@ class CandidateGenerator(Protocol):
         kb: Any,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Sequence[NDArray[np.bool_] | None] | None = None,  # of each mention, over KB rows
+        allowed: Masks = None,  # over KB rows
         top_k: int = 64,
     ) -> CandidateTable: ...  # with all FEATURES, best first, at most top_k each
 

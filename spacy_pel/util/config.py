@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ..errors import Errors, PelError, did_you_mean
 from .files import unexpected
@@ -117,13 +117,10 @@ def check_range(
 class PartSettings:
     """A part that keeps the arguments of its constructor as attributes of the same names."""
 
-    without_effect: ClassVar[tuple[str, ...]] = ()  # arguments that change no result
-
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments that determine what the part does, as JSON."""
-        names = signature(type(self)).parameters
-        return {name: getattr(self, name) for name in names if name not in self.without_effect}
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
 
 def import_code(paths: Iterable[str]) -> None:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from zipfile import BadZipFile
 
 from ..errors import Errors, PelError
 from ..registry import registry
 from .files import file_hash
-from .parsing import read_json
+from .parsing import DATA_ERRORS, read_json
 from .writing import atomic_path, is_staging_dir, one_at_a_time, write_json
 
 MANIFEST = "manifest.json"
@@ -207,6 +208,21 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
 def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
     """The error for a folder (or bytes) with wrong content."""
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
+
+
+@contextmanager
+def reading(path: Path, kind: str, expected: str = "readable files that belong together") -> Iterator[None]:
+    """Around what reads the files of a folder.
+
+    Raises:
+        PelError: if they cannot be read, or do not fit together.
+    """
+    try:
+        yield
+    except PelError:
+        raise
+    except (*DATA_ERRORS, OSError, RuntimeError, BadZipFile) as err:  # FAISS raises RuntimeErrors
+        raise damaged(path, kind, expected, (str(err) or type(err).__name__).strip().splitlines()[0]) from err
 
 
 def read_manifest(path: Path, kind: str) -> dict[str, Any]:

@@ -58,17 +58,14 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
         for weight, (_, entity) in zip(weights, near["mention"], strict=True):
             votes[entity] += weight / sum(weights)
         key = normalize_alias(surface)
-        exact = {
-            row
-            for row in usable
-            if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
-        }
+        exact = {row for row in usable if key in own_names(kb, row)}
         known = any(key in own_names(kb, row) for row in live)
         variant = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
         total = sum(count for (name, _), count in counts.items() if name == key)
         prior = {row: count / total for (name, row), count in counts.items() if name == key and row in usable}
         rows = {}
         for row in {*best["name"], *best["mention"], *exact, *prior, *variant}:
+            preferred = own_names(kb, row)[0]
             rows[row] = {
                 "name": best["name"].get(row, lowest["name"]),
                 "mention": best["mention"].get(row, lowest["mention"]),
@@ -80,13 +77,9 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "edit": max(indel(key, name) for name in own_names(kb, row)),
                 "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
                 "variant": float(row in variant),
-                "formula": 0.0,  # no name of this knowledge base is one of a formula
-                "derivation": 0.0,  # and no word has one
-                "extension": 0.0,  # and no name has "of"
-                "preferred": float(
-                    row in exact | variant and are_equal_or_numbers(key, normalize_alias(kb.name_at(row)))
-                ),
-                "abbreviation": 0.0,  # see tests/index/test_abbreviations.py
+                "preferred": float(row in exact | variant and (key == preferred or are_numbers(key, preferred))),
+                # no name is one of a formula or has "of", no word has a derivation; abbreviations have their own tests
+                **dict.fromkeys(("formula", "derivation", "extension", "abbreviation"), 0.0),
             }
         cosines = {row: max(rows[row]["name"], best["mention"].get(row, -9)) for row in rows}
 
@@ -103,10 +96,6 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
 def are_numbers(one, other):
     """Is one the other with an s? The names of this knowledge base have no other variants."""
     return one + "s" == other or one == other + "s"
-
-
-def are_equal_or_numbers(one, other):
-    return one == other or are_numbers(one, other)
 
 
 def own_names(kb, row):
@@ -171,12 +160,7 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
         if name in ("name", "mention"):
             assert np.array_equal(values, values.astype(float).round(5).astype(np.float32))
     # the values are right to the last digits; by them, the order is exact
-    cosines = np.where(
-        table.features["vote"] > 0,
-        np.maximum(table.features["name"], table.features["mention"]),
-        table.features["name"],
-    )
-    keys = cosines + 0.2 * table.features["edit"] + 0.02 * table.features["popularity"]
+    keys = table.cosines + 0.2 * table.features["edit"] + 0.02 * table.features["popularity"]
     is_named = np.any([table.features[name] > 0 for name in ("exact", "prior", "variant")], axis=0)
     order = np.lexsort((table.kb_rows, -keys, ~is_named, ~table.filled))
     assert (order == np.arange(table.kb_rows.shape[1])).all()

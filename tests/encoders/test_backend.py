@@ -54,20 +54,12 @@ def test_sequences_of_one_length_stand_together_where_a_backend_does_not_pack():
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("saved", [True, False])  # saved ones are read as our own Bert, which packs
 def test_a_sequence_gets_the_same_vector_whatever_stands_beside_it(tiny_bert, tmp_path, saved, precision):
-    rng, encoder = (
-        np.random.default_rng(0),
-        make_encoder(tiny_bert, tied=True, backend=TorchBackend(precision=precision)),
-    )
+    rng = np.random.default_rng(0)
+    encoder = make_encoder(tiny_bert, tied=True, backend=TorchBackend(precision=precision))
     if saved:
         encoder.to_disk(tmp_path / "encoder")
         encoder = load_encoder(tmp_path / "encoder", backend=encoder.backend)
-    names = [
-        "a",
-        "of the",
-        "aspirin",
-        "breast cancer of the left side",
-        "type 2 diabetes mellitus, with long names " * 3,
-    ]
+    names = ["a", "of the", "aspirin", "breast cancer of the left side", "type 2 diabetes mellitus, with names " * 3]
     alone = [encoder.encode_names([name])[0] for name in names]
     threads = torch.get_num_threads()
     for round_ in range(12):

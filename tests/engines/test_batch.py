@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import NAMES, run
+from index.test_fork_safety import exit_code_of
 
 from spacy_pel.engines import batch as batches
 from spacy_pel.engines import batch_schema, link_batch
@@ -115,13 +115,7 @@ def test_a_forked_child_links_after_its_parent_did(bert_pipeline):
         child = os.fork()
         if child == 0:
             os._exit(40 if link_batch(bert_pipeline, batch_of(texts())).equals(expected) else 41)
-        end = time.monotonic() + 60
-        while not (done := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < end:
-            time.sleep(0.05)
-        if not done[0]:
-            os.kill(child, 9)
-            os.waitpid(child, 0)
-    assert done[0] and os.waitstatus_to_exitcode(done[1]) == 40
+        assert exit_code_of(child, 60) == 40
 
 
 SCRIPT = """

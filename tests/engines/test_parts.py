@@ -71,12 +71,8 @@ def test_bad_input(tmp_path):
 
     refused("none.jsonl", "E002.*no such file")
     refused("nowhere://bucket/in.jsonl", "E634")
-    for content, code in (
-        (b'{"text": "Fever."}\n{"body": "Fever."}\n', "E641.*document 2"),
-        (b'{"text": "Fever."}\n\n{"text": "\xff"}\n', "E002.*line 3"),
-    ):
-        (tmp_path / "in.jsonl").write_bytes(content)
-        refused("in.jsonl", code)
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "Fever."}\n\n{"text": "\xff"}\n')
+    refused("in.jsonl", "E002.*line 3")
     refused("in.jsonl", "E640", format_name="word")
     refused((tmp_path / "in.jsonl").as_uri(), "E640", format_name="txt")
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Fever."}\n' * 99)[:-9])

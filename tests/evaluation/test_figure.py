@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from spacy_pel.evaluation.figures import COLORS, inline_svg, new_figure, save_figure
+from spacy_pel.evaluation.figures import COLORS, new_figure, save_figure
+from spacy_pel.training.report.report import inline_svg
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])

@@ -77,6 +77,13 @@ def legend(page):
     return {tags[-1][1]["class"]: data for data, tags in parser.pieces if tags and tags[-1][0] == "span"}
 
 
+def looks(mentions):
+    """The legend of a page with these mentions, and the classes of the mentions."""
+    documents = [{"id": "1", "text": TEXT, "mentions": mentions}]
+    page = render_links(documents, title="T", entity_of=ENTITIES.__getitem__)
+    return legend(page), [one["class"] for one in PageParser(page).attributes_of("span") if "tabindex" in one]
+
+
 def test_entities_without_a_group():
     nil = "NIL: not in the knowledge base"
     plain, grouped = record(2, 6, "X1", []), record(37, 42, "C0009443", [])
@@ -84,11 +91,8 @@ def test_entities_without_a_group():
         ([plain], {"mention ": "linked", "mention nil": nil}),
         ([plain, grouped], {"mention DISO": "Disorders", "mention other": "no semantic group", "mention nil": nil}),
     ):
-        documents = [{"id": "1", "text": TEXT, "mentions": mentions}]
-        page = render_links(documents, title="T", entity_of=ENTITIES.__getitem__)
-        assert legend(page) == expected
-        styles = [one["class"] for one in PageParser(page).attributes_of("span") if "tabindex" in one]
-        assert styles == list(expected)[-2::-1]
+        found, styles = looks(mentions)
+        assert found == expected and styles == list(expected)[-2::-1]
 
 
 def test_groups_of_labels_where_the_entity_has_none():
@@ -97,11 +101,9 @@ def test_groups_of_labels_where_the_entity_has_none():
         {**record(11, 36, "NIL", []), "label": "BIOLOGIC_FUNCTION"},
         {**record(37, 42, "C0009443", []), "label": "CHEMICAL"},  # its own type counts
     ]
-    documents = [{"id": "1", "text": TEXT, "mentions": mentions}]
-    page = render_links(documents, title="T", entity_of=ENTITIES.__getitem__)
+    found, styles = looks(mentions)
     nil = {"mention nil": "NIL: not in the knowledge base"}
-    assert legend(page) == {"mention CHEM": "Chemicals & Drugs", "mention DISO": "Disorders", **nil}
-    styles = [one["class"] for one in PageParser(page).attributes_of("span") if "tabindex" in one]
+    assert found == {"mention CHEM": "Chemicals & Drugs", "mention DISO": "Disorders", **nil}
     assert styles == ["mention CHEM", "mention nil DISO", "mention DISO"]
 
 

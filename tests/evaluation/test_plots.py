@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from spacy_pel.evaluation import Outcomes, compute_metrics
-from spacy_pel.evaluation.figures import inline_figures
 from spacy_pel.evaluation.outcomes import Run
+from spacy_pel.training.report.report import inline_figures
 
 from .conftest import predicted
 

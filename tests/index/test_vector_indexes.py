@@ -44,8 +44,8 @@ def filled(index, vectors):
     return index
 
 
-def assert_like_oracle(index, oracle, queries, k, allowed, tolerance):
-    scores, rows = index.search(queries, k, allowed)
+def assert_like_oracle(index, oracle, queries, k, allowed, tolerance, found=None):
+    scores, rows = index.search(queries, k, allowed) if found is None else found
     expected, expected_rows = oracle.search(queries, k, allowed)
     assert scores.shape == rows.shape == (len(queries), k)
     assert scores.dtype == np.float32 and rows.dtype == np.int64
@@ -72,28 +72,14 @@ def test_equals_brute_force(variant, n_queries):
     few = np.zeros(500, dtype=bool)
     few[[3, 77, 499]] = True
     half = np.random.default_rng(2).random(500) < 0.5
-    for allowed in (None, half, few, np.zeros(500, dtype=bool)):
-        assert_like_oracle(index, oracle, queries, 7, allowed, variant[2])
+    masks = [None, half, few, np.zeros(500, dtype=bool)]
+    for allowed, found in zip(masks, index.search_groups(queries, 7, masks), strict=True):
+        assert_like_oracle(index, oracle, queries, 7, allowed, variant[2], found)
+    few_rows = filled(make(variant), unit(30, 3))
+    assert_like_oracle(few_rows, BruteForce(unit(30, 3)), unit(n_queries, 4), 40, None, variant[2])
     assert index.search(unit(0, 4), 5)[1].shape == (0, 5)
     index.train(vectors)
     assert (index.search(queries, 5)[1] == -1).all()  # no rows
-
-
-@pytest.mark.parametrize("n_queries", [1, 100])
-def test_groups_are_searched_at_once(variant, n_queries):
-    index, queries = filled(make(variant), unit(500, 0)), unit(n_queries, 1)
-    ranges = np.arange(500) < 300, np.arange(500) >= 300
-    masks = [*ranges, None, np.random.default_rng(2).random(500) < 0.1, np.zeros(500, dtype=bool)]
-    for found, mask in zip(index.search_groups(queries, 7, masks), masks, strict=True):
-        scores, rows = index.search(queries, 7, mask)
-        np.testing.assert_allclose(found[0], scores, atol=1e-6)
-        assert (found[1] == rows).mean() > 0.99  # rows of equal scores may change places
-
-
-@pytest.mark.parametrize("n_queries", [1, 100])
-def test_fewer_rows_than_k(variant, n_queries):
-    vectors = unit(30, 3)
-    assert_like_oracle(filled(make(variant), vectors), BruteForce(vectors), unit(n_queries, 4), 40, None, variant[2])
 
 
 def test_save_load_and_add_after_load(variant, tmp_path):

@@ -1,7 +1,10 @@
 """Annotated mentions as documents, and linkers fitted on them."""
 
-from spacy_pel.linking import MentionQuery
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
+from spacy_pel.linking.combiner import LinearCombiner
+from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import Document, Mention
 
 
@@ -29,3 +32,10 @@ def gold_queries(documents):
 def fit_documents(linker, documents):
     """Fit on the gold mentions of documents."""
     return fit(linker, [collect(linker, gold_queries(documents), documents)])
+
+
+def tfidf_linker(kb, nil_model=None, **settings):
+    """A linker without an encoder."""
+    generator = TfIdf()
+    generator.build(kb)
+    return Linker(kb, None, None, LinearCombiner(), nil_model or LogisticNil(), generator=generator, **settings)

@@ -40,11 +40,7 @@ def make_table(n, seed, best_everywhere=False):
         "edit": mixed,
         "partial": mixed,
         "variant": ~right & (rng.random(shape) < 0.1) & (not best_everywhere),
-        "formula": np.zeros(shape),
-        "derivation": np.zeros(shape),
-        "preferred": np.zeros(shape),
-        "extension": np.zeros(shape),
-        "abbreviation": np.zeros(shape),
+        **dict.fromkeys(("formula", "derivation", "preferred", "extension", "abbreviation"), np.zeros(shape)),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
     return CandidateTable(kb_rows, features)

@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.calibration import cross_fitted_answers
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.confidence import AnswerScores, Confidence
@@ -17,7 +17,7 @@ from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, Entity
 
-from .annotated import examples, fit_mentions
+from .annotated import examples, fit_mentions, tfidf_linker
 from .tables import NearestRow, laid_out, table_of
 
 pytestmark = pytest.mark.slow
@@ -191,14 +191,6 @@ def queries_and_gold():
     return queries, gold, documents
 
 
-def tfidf_linker(kb, **settings):
-    from spacy_pel.candidates.tfidf import TfIdf
-
-    generator = TfIdf()
-    generator.build(kb)
-    return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator, **settings)
-
-
 def test_no_fold_is_scored_by_parts_that_saw_it(kb):
     """Other labels in one document do not change how that document is scored."""
     linker = tfidf_linker(kb)
@@ -245,15 +237,18 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     assert linker.link(queries[:1])[0].id_set is None
 
 
-def test_a_refit_without_nil_keeps_what_needs_nil(kb):
+def test_a_refit_without_nil_keeps_what_needs_nil(kb, caplog):
     linker = tfidf_linker(kb)
     queries, gold, documents = queries_and_gold()
     fit_mentions(linker, queries, gold, documents=documents)
     before, threshold = linker.decider.confidence.state(), linker.decider.calibrated_threshold
+    weights = linker.decider.combiner.state()
+    linker.decider.combiner.load_state({})
     linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
     fit_mentions(linker, [queries[i] for i in linkable], [gold[i] for i in linkable])
     assert before and threshold is not None
     assert (linker.decider.confidence.state(), linker.decider.calibrated_threshold) == (before, threshold)
+    assert linker.decider.combiner.state() == weights and "PEL-W500" in caplog.text, "the combiner is fitted"
 
 
 def test_a_refit_on_few_mentions_corrects_p_right():

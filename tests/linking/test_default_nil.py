@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence import NAMED, unrelated_cosines
-from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_encoder
 from spacy_pel.index import EntityIndex
@@ -19,6 +18,7 @@ from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, default_inputs
 from spacy_pel.types import NIL, UNRELATED, Entity
 
+from .annotated import tfidf_linker
 from .tables import table_of as listed
 
 ROOT = Path(__file__).parents[2]
@@ -61,10 +61,7 @@ def kb():
 def make_linker(kb):
     indexes = {}
 
-    def make(encoder=None, generator=None):
-        if generator is not None:
-            generator.build(kb)
-            return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
+    def make(encoder):
         if encoder not in indexes:
             part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
             indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissIVF())
@@ -99,8 +96,8 @@ def test_the_same_weights_suit_vectors_that_know_letters_alone(make_linker):
     assert set(ids(linker, OUTSIDE).values()) == {NIL}
 
 
-def test_generators_without_vectors_are_judged_by_spelling(make_linker):
-    linker = make_linker(generator=TfIdf())
+def test_generators_without_vectors_are_judged_by_spelling(kb):
+    linker = tfidf_linker(kb)
     assert ids(linker, list(NAMES)) == NAMES
     # letters alone mislead: "depression" and "hypertension"
     assert list(ids(linker, OUTSIDE).values()).count(NIL) >= len(OUTSIDE) - 1

@@ -3,34 +3,21 @@
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.calibration import count_label_types
-from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.mention_types import LabelTypes
-from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.linker_data import learned_state
 from spacy_pel.types import LABEL_TYPE, Entity
 
-from .annotated import examples, fit_mentions
+from .annotated import examples, fit_mentions, tfidf_linker
 from .tables import table_of
 
 # each name is a drug's and a disease's
 NAMES = [f"{one}{other}" for one in ("mor", "sal", "tef", "bel", "nur") for other in ("apin", "idox", "uvel", "onit")]
 ENTITIES = [Entity(f"{kind[0]}{n}", name, (), (kind,)) for n, name in enumerate(NAMES) for kind in ("drug", "illness")]
-
-
-def make_kb(entities=ENTITIES):
-    return KnowledgeBase(entities)
-
-
-def make_linker(kb):
-    generator = TfIdf()
-    generator.build(kb)
-    return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
 
 
 def query(text, label):
@@ -47,14 +34,14 @@ def annotated(labels=("Chemical", "Disease")):
 
 
 def fitted(kb=None, labels=("Chemical", "Disease")):
-    linker = make_linker(make_kb() if kb is None else kb)
+    linker = tfidf_linker(KnowledgeBase(ENTITIES) if kb is None else kb)
     queries, gold, documents = annotated(labels)
     fit_mentions(linker, queries, gold, documents=documents)
     return linker
 
 
 def test_counts_and_shares_by_hand():
-    kb = make_kb([Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("x", "y")), Entity("C", "c")])
+    kb = KnowledgeBase([Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("x", "y")), Entity("C", "c")])
     queries = [query("a", "Chem"), query("b", "CHEM"), query("c", "dis"), query("d", "dis")]
     known = LabelTypes.of(kb, queries, [np.array([0]), np.array([1]), np.array([2]), np.array([], np.int64)])
     assert known.counts == {"chem": {"x": 1.5, "y": 0.5}, "dis": {"": 1.0}}
@@ -73,15 +60,15 @@ def test_counts_and_shares_by_hand():
     [(("", ""), ENTITIES), (("Chemical", "Disease"), [Entity(e.concept_id, e.canonical_name) for e in ENTITIES])],
 )
 def test_one_label_or_one_type_says_nothing(labels, kb):
-    linker = fitted(make_kb(kb), labels)
-    assert not linker.decider.label_types
+    linker = fitted(KnowledgeBase(kb), labels)
+    assert not linker.decider.label_types.counts
     assert LABEL_TYPE not in linker.evidence([query(NAMES[0], "Chemical")]).features
     assert "label_types" not in learned_state(linker)
     assert linker.decider.combiner.weights["log_label_type"] == 0
 
 
 def test_after_calibration_the_label_decides_between_entities_of_one_name():
-    linker = make_linker(make_kb())
+    linker = tfidf_linker(KnowledgeBase(ENTITIES))
     one, other = query("salapin", "Chemical"), query("salapin", "Disease")
     assert len({link.ids[0] for link in linker.link([one, other])}) == 1
     linker = fitted()
@@ -95,8 +82,8 @@ def test_after_calibration_the_label_decides_between_entities_of_one_name():
 
 
 def test_counts_are_computed_out_of_fold():
-    kb = make_kb([Entity("A", "alphabet", (), ("x",)), Entity("B", "alphabets", (), ("y",))])
-    linker = make_linker(kb)
+    kb = KnowledgeBase([Entity("A", "alphabet", (), ("x",)), Entity("B", "alphabets", (), ("y",))])
+    linker = tfidf_linker(kb)
     labels = ["L", "L", "M", "M", "L"]
     queries = [query("alphabet", label) for label in labels]
     answers = [("A",), ("B",), ("A",), ("B",), ("A",)]  # B bears the label L in the second document alone

@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 
@@ -128,15 +126,6 @@ def test_fit_gives_the_combiner_linkable_mentions_only(make_linker):
     corpus[1].mentions = [Mention(6, 10, "", ("gone", "OLD", "D2", "D1"))]
     fit_documents(linker, corpus)
     assert seen == {"n": 1, "gold": [[1, 2]]}  # redirected, distinct, known
-
-
-def test_fit_without_nil_keeps_the_threshold(make_linker, caplog):
-    linker = make_linker(LinearCombiner())
-    linker.decider.calibrated_threshold = 0.25
-    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
-        fit_documents(linker, documents(DISEASES, "D"))
-    assert "PEL-W500" in caplog.text
-    assert linker.decider.calibrated_threshold == 0.25 and linker.decider.combiner.state()
 
 
 def test_fit_warns_where_most_ids_are_not_of_the_kb(make_linker, caplog):

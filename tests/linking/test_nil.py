@@ -92,7 +92,7 @@ def test_logistic_learns_from_directions_of_the_vectors():
     assert found[0] < 0.5 and found[1] > 0.9 and found[16] > 0.9
     other = LogisticNil()
     other.load_state(json.loads(json.dumps(model.state())))
-    np.testing.assert_allclose(other(fresh, fresh_scores), model(fresh, fresh_scores), atol=1e-6)
+    assert np.allclose(other(fresh, fresh_scores), model(fresh, fresh_scores), atol=1e-6)
     for vectors in (None, fresh.vectors[:, :3]):
         fresh.vectors = vectors
         with pytest.raises(PelError, match="E615"):

@@ -5,15 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiner import LinearCombiner
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.linking.track_record import KINDS, SHAPE, WORD_FEATURES, SurfaceRecord
 from spacy_pel.types import Entity
 
-from .annotated import fit_mentions
+from .annotated import fit_mentions, tfidf_linker
+from .test_track_record import log_odds
 
 MENTIONS = [  # form, NIL, text
     ("pain score", True, 0),
@@ -24,11 +23,6 @@ MENTIONS = [  # form, NIL, text
     ("lone", True, 3),
     ("lone", True, 3),  # of a single text
 ]
-
-
-def log_odds(hits, n, share):
-    share = (hits + 3 * share) / (n + 3)
-    return np.log(share / (1 - share))
 
 
 def test_features_by_hand():
@@ -72,10 +66,7 @@ def test_the_network_learns_which_words_are_nil():
     found = {}
     for with_record in (False, True):
         kb = KnowledgeBase([Entity(f"E{number}", f"thing{number}") for number in range(60)])
-        generator = TfIdf()
-        generator.build(kb)
-        model = NetworkNil(epochs=40, directions=0, track_record=with_record)
-        linker = Linker(kb, None, None, LinearCombiner(), model, generator=generator)
+        linker = tfidf_linker(kb, NetworkNil(epochs=40, directions=0, track_record=with_record))
         queries = [MentionQuery(text, 0, len(text)) for text, _ in answers]
         documents = [f"doc{number}" for number in range(len(answers))]
         fit_mentions(linker, queries, [(one,) for _, one in answers], documents)

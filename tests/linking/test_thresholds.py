@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
@@ -16,7 +15,7 @@ from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.types import NIL, Entity
 
-from .annotated import fit_mentions
+from .annotated import tfidf_linker
 from .tables import NearestRow
 
 
@@ -45,9 +44,7 @@ class FixedNil(NetworkNil):
 def test_without_a_threshold_the_more_probable_answer_is_given():
     names = {"FEVER": ("fever",), "J00": ("common cold", "cold"), "T69": ("exposure to cold", "cold")}
     kb = KnowledgeBase([Entity(one, name, tuple(others)) for one, (name, *others) in names.items()])
-    generator = TfIdf()
-    generator.build(kb)
-    linker = Linker(kb, None, None, LinearCombiner(), FixedNil(), generator=generator)
+    linker = tfidf_linker(kb, FixedNil())
     queries = [MentionQuery(text, 0, len(text), "A") for text in ("fever", "cold", "qqq")]
     links = linker.link(queries)
     best = [max(one.scores, default=0.0) for one in links]
@@ -64,10 +61,8 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
     linker.threshold, linker.decider.combiner = None, NearestRow()  # its scores are no probabilities
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
-    linker.decider.combiner, linker.decider.nil_model = (
-        LinearCombiner(),
-        NetworkNil(),
-    )  # cannot say how probable NIL is
+    # cannot say how probable NIL is
+    linker.decider.combiner, linker.decider.nil_model = LinearCombiner(), NetworkNil()
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert linker.link(queries)[0].threshold is None
 
@@ -82,15 +77,6 @@ def linker():
 
 def ask(surface, label):
     return MentionQuery(f"about {surface} and more", 6, 6 + len(surface), label)
-
-
-def test_fit_mentions_says_what_comes_out(linker):
-    known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
-    unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
-    gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
-    links = fit_mentions(linker, known + unknown, gold)
-    assert links == linker.link(known + unknown)
-    assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
 
 
 def test_threshold_equals_brute_force():

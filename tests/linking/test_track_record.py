@@ -1,23 +1,21 @@
 """The track record of first candidates: counts, features, and that they are computed out of fold."""
 
 import json
-from collections import Counter
 
 import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence import NAMED
-from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.calibration import count_outcomes, fit
-from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
-from spacy_pel.linking.track_record import FEATURES, SurfaceRecord, TrackRecord
+from spacy_pel.linking.track_record import FEATURES, TrackRecord
 from spacy_pel.types import Entity
 
 from .annotated import examples as annotated_examples
+from .annotated import tfidf_linker
 from .tables import table_of
 
 pytestmark = pytest.mark.slow
@@ -27,12 +25,6 @@ NAMES = ["fever", "measles", "asthma", "cholera"]
 
 def make_kb(names=NAMES, **settings):
     return KnowledgeBase([Entity(name.upper(), name, ()) for name in names], **settings)
-
-
-def make_linker(kb, nil_model):
-    generator = TfIdf()
-    generator.build(kb)
-    return Linker(kb, None, None, LinearCombiner(), nil_model, generator=generator)
 
 
 def examples(linker, answers):
@@ -83,7 +75,7 @@ def test_it_follows_changes_of_the_knowledge_base():
 
 def test_counts_of_the_other_parts_and_of_all():
     """Each part has rows of its own."""
-    linkers = [make_linker(make_kb(), LogisticNil()), make_linker(make_kb(NAMES[::-1]), LogisticNil())]
+    linkers = [tfidf_linker(make_kb(), LogisticNil()), tfidf_linker(make_kb(NAMES[::-1]), LogisticNil())]
     answers = [
         [("fever", "FEVER"), ("fever", "FEVER"), ("asthma", "ASTHMA")],
         [("fevers", "OTHER"), ("asthma", "ASTHMA"), ("asthma", "MEASLES")],
@@ -106,7 +98,7 @@ def test_counts_of_the_other_parts_and_of_all():
 
 
 def test_counts_are_computed_out_of_fold():
-    linker = make_linker(make_kb(), LogisticNil())
+    linker = tfidf_linker(make_kb(), LogisticNil())
     answers = [("fever", "FEVER"), ("measles", "MEASLES")] * 10
     part = examples(linker, answers)
     _, before = count_outcomes([part], [linker.decider.combiner(part.table)])
@@ -125,10 +117,10 @@ def test_the_network_learns_which_entity_stands_in_for_others():
     answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
     found = {}
     for with_record in (False, True):
-        linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40, track_record=with_record))
+        linker = tfidf_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40, track_record=with_record))
         links = fit(linker, [examples(linker, answers)])
         found[with_record] = [links[0].nil_score, links[2].nil_score]
-        again = make_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
+        again = tfidf_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
         again.decider.combiner.load_state(linker.decider.combiner.state())
         again.decider.nil_model.load_state(json.loads(json.dumps(linker.decider.nil_model.state())))
         queries = [MentionQuery(one, 0, len(one)) for one in ("aaaa", "bbbb")]
@@ -142,7 +134,7 @@ def test_the_network_learns_which_entity_stands_in_for_others():
 def test_text_without_nil_leaves_p_nil_as_it_was():
     """The networks of before read the record in what ``calibrate`` reports, as they do in ``link``."""
     answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
-    linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40))
+    linker = tfidf_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40))
     fit(linker, [examples(linker, answers)])
     reported = fit(linker, [examples(linker, [("aaaa", "AAAA"), ("bbbb", "BBBB")] * 2)])
     queries = [MentionQuery(f"about {one} and more", 6, 10) for one in ("aaaa", "bbbb")] * 2
@@ -153,21 +145,18 @@ def test_text_without_nil_leaves_p_nil_as_it_was():
 
 def test_an_explanation_tells_the_record_of_the_first_candidate():
     kb = make_kb()
-    linker = make_linker(kb, NetworkNil(epochs=1, directions=0))
+    linker = tfidf_linker(kb, NetworkNil(epochs=1, directions=0))
     query = MentionQuery("about fever and more", 6, 11)
     assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
-    words = SurfaceRecord.of(Counter({("fever", True, 0): 1000, ("fever", False, 1): 500}))
-    linker.decider.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
+    linker.decider.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]))
     found = explain(linker, query)
     assert found.record == {"first": 1200, "right": 7, "nil": 4}
-    assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"
     assert "first 1,200, right 7, NIL 4" in str(found)
-    none = explain(linker, MentionQuery("qqq", 0, 3))  # no candidates
-    assert none.record is none.words is None
+    assert explain(linker, MentionQuery("qqq", 0, 3)).record is None  # no candidates
 
 
 def test_an_explanation_says_how_a_candidate_is_named():
-    linker = make_linker(make_kb(["fever", "nucleus", "ethanol"]), LogisticNil())
+    linker = tfidf_linker(make_kb(["fever", "nucleus", "ethanol"]), LogisticNil())
     kinds = {"fever": "exact", "EtOH": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
     for word, named in kinds.items():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))

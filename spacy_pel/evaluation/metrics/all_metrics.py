@@ -119,15 +119,14 @@ def _trust_metrics(outcomes: Outcomes) -> dict[str, Any]:
         "answer_brier"; "set_coverage", the share of sets that hold the right answer, and "set_size",
         the mean number of answers in a set. None where there is nothing to measure.
     """
-    metrics: dict[str, Any] = dict.fromkeys(("answer_ece", "answer_brier", "set_coverage", "set_size"))
-    linked = ~np.isnan(outcomes.probability)
+    linked, has_set = ~np.isnan(outcomes.probability), outcomes.set_size > 0
     found = reliability_metrics(outcomes.probability[linked], outcomes.correct[linked])
-    metrics["answer_ece"], metrics["answer_brier"] = found["nil_ece"], found["nil_brier"]
-    has_set = outcomes.set_size > 0
-    if has_set.any():
-        metrics["set_coverage"] = float(outcomes.covered[has_set].mean())
-        metrics["set_size"] = float(outcomes.set_size[has_set].mean())
-    return metrics
+    return {
+        "answer_ece": found["nil_ece"],
+        "answer_brier": found["nil_brier"],
+        "set_coverage": float(outcomes.covered[has_set].mean()) if has_set.any() else None,
+        "set_size": float(outcomes.set_size[has_set].mean()) if has_set.any() else None,
+    }
 
 
 def recall_at(rank: NDArray[np.int64], k: int) -> float:

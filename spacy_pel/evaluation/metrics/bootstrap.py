@@ -61,9 +61,12 @@ def weighted_interval(
     Returns:
         The 2.5th and 97.5th percentile.
     """
-    n_documents = int(document.max()) + 1
-    values = [metric(draw[document]) for draws in document_draws(n_documents, n_samples, rng) for draw in draws]
-    return percentiles(np.asarray(values))
+    return percentiles(_samples(metric, document, n_samples, rng))
+
+
+def _samples(metric: Metric, document: Numbers, n_samples: int, rng: np.random.Generator) -> Floats:
+    blocks = document_draws(int(document.max()) + 1, n_samples, rng)
+    return np.array([metric(draw[document]) for block in blocks for draw in block])
 
 
 def percentiles(values: Floats) -> tuple[float, float]:
@@ -138,11 +141,9 @@ def metric_difference(
         a_metric, b_metric: take (n,) weights, one per mention.
             The other arguments and the result are those of ``share_difference``.
     """
-    n_documents = int(document.max()) + 1
-    weights = (draw[document] for draws in document_draws(n_documents, n_samples, rng) for draw in draws)
-    samples = [b_metric(drawn) - a_metric(drawn) for drawn in weights]
+    samples = _samples(lambda weights: b_metric(weights) - a_metric(weights), document, n_samples, rng)
     everything = np.ones(len(document))
-    return _difference(a_metric(everything), b_metric(everything), np.asarray(samples))
+    return _difference(a_metric(everything), b_metric(everything), samples)
 
 
 def _difference(a: float, b: float, samples: Floats) -> Difference:

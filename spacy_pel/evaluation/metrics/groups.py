@@ -4,6 +4,7 @@ entities), and wrong links by their distance in the hierarchy."""
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,21 +35,16 @@ class MentionGroups:
 
     def __init__(self, groups_of: GroupsOf):
         self.groups_of = groups_of
-        self._members: dict[str, list[int]] = {}
-        self._n = 0
+        self._groups: list[Sequence[str]] = []  # of each mention
 
     def add(self, prediction: Prediction) -> None:
-        for name in self.groups_of(prediction):
-            self._members.setdefault(name, []).append(self._n)
-        self._n += 1
+        self._groups.append(self.groups_of(prediction))
 
     def masks(self) -> dict[str, Flags]:
         """Name -> (n,) members; the largest group first."""
-        masks = {}
-        for name, members in sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0])):
-            masks[name] = np.zeros(self._n, dtype=np.bool_)
-            masks[name][members] = True
-        return masks
+        sizes = Counter(chain.from_iterable(self._groups))
+        names = sorted(sizes, key=lambda name: (-sizes[name], name))
+        return {name: np.array([name in of_mention for of_mention in self._groups], np.bool_) for name in names}
 
     def metrics(self, outcomes: Outcomes, *, n_samples: int = 200, seed: int = 0) -> dict[str, dict[str, Any]]:
         """``group_metrics`` of each group, with the intervals of coverage.

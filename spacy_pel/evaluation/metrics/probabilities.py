@@ -167,12 +167,11 @@ def coverage_intervals(
 _SAMPLES = 1000
 
 
-def calibration_change(before: Outcomes, after: Outcomes, *, seed: int = 0) -> dict[str, dict[str, Any] | None]:
+def calibration_change(before: Outcomes, after: Outcomes) -> dict[str, dict[str, Any] | None]:
     """Compare the same mentions before and after.
 
     Args:
         before, after: of the same mentions.
-        seed: random seed of the bootstrap.
 
     Returns:
         "accuracy", "nil_ece" and "answer_ece", each with "before", "after", "change", and "low" and "high", its 95%
@@ -183,15 +182,13 @@ def calibration_change(before: Outcomes, after: Outcomes, *, seed: int = 0) -> d
         "nil_ece": lambda one: _calibration_error(one.nil_score, one.is_nil),
         "answer_ece": lambda one: _calibration_error(one.probability, one.correct),
     }
-    changes: dict[str, dict[str, Any] | None] = {}
+    changes: dict[str, dict[str, Any] | None] = dict.fromkeys(metrics)
     for name, metric_of in metrics.items():
         of_before, of_after = metric_of(before), metric_of(after)
-        changes[name] = None
         if of_before and of_after:
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(0)
             found = metric_difference(of_before, of_after, before.document, n_samples=_SAMPLES, rng=rng)
-            shown = {"before": found.a, "after": found.b, "change": found.difference}
-            changes[name] = {**shown, "low": found.low, "high": found.high}
+            changes[name] = dict(zip(("before", "after", "change", "low", "high"), found, strict=True))
     return changes
 
 

@@ -8,7 +8,6 @@ from ...util.console import now, words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
-MentionKey = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,10 @@ class Correction:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end <= len(self.text) or not self.surface.strip():
-            got = f"{self.start} to {self.end}"
-            if 0 <= self.start < self.end <= len(self.text):
-                got += ", which is white space"
-            raise PelError(
-                Errors.E531.format(
-                    where=self.where and f" ({self.where})", last=len(self.text), text=quoted(self.text[:40]), got=got
-                )
-            )
+            is_blank = 0 <= self.start < self.end <= len(self.text)
+            got = f"{self.start} to {self.end}{', which is white space' if is_blank else ''}"
+            where, text = self.where and f" ({self.where})", quoted(self.text[:40])
+            raise PelError(Errors.E531.format(where=where, last=len(self.text), text=text, got=got))
 
     @property
     def surface(self) -> str:
@@ -113,7 +108,7 @@ class Learned:
         )
 
     @property
-    def key(self) -> MentionKey:
+    def key(self) -> tuple[str, int, int]:
         """Which mention of which text it is; a later correction of the same
         one replaces it."""
         return self.sha256, self.start, self.end

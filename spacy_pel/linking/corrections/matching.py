@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...candidates.evidence import OF_NAMES, RowSource, candidate_table
+from ...candidates.evidence import OF_NAMES, candidate_table
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
-from ...types import NIL, CandidateTable, Mask, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import NIL, CandidateTable, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import fingerprint, normalize_alias
 from ...util.arrays import row_products
 from ..query import MentionQuery
@@ -60,24 +60,20 @@ class LearnedMentions:
             kb: the entities.
             priors: counts of annotated text; None = there is none.
         """
-        rows = [NIL_ROW if entry.after == NIL else kb.row(entry.after) for entry, _ in found]
-        live = [
-            (entry, vector, row)
-            for (entry, vector), row in zip(found, rows, strict=True)
-            if row >= 0 or entry.after == NIL
-        ]
+        with_rows = [(*pair, NIL_ROW if pair[0].after == NIL else kb.row(pair[0].after)) for pair in found]
+        live = [item for item in with_rows if item[2] >= 0 or item[0].after == NIL]
         live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].key))
         numbers: dict[str, list[int]] = {}
         for number, (entry, _, _) in enumerate(live):
             numbers.setdefault(normalize_alias(entry.form), []).append(number)
         kb_rows = np.array([row for _, _, row in live], dtype=np.int64)
         of_form = {form: np.array(of_form) for form, of_form in numbers.items()}
-        with_vectors = bool(live) and all(vector is not None for _, vector, _ in live)
+        vectors = [vector for _, vector, _ in live if vector is not None]
         return cls(
             learned=[entry for entry, _, _ in live],
             numbers=np.array([entry.id for entry, _, _ in live], dtype=np.int64),
             kb_rows=kb_rows,
-            vectors=np.stack([vector for _, vector, _ in live]) if with_vectors else None,  # type: ignore[misc]
+            vectors=np.stack(vectors) if live and len(vectors) == len(live) else None,
             of_form=of_form,
             settled=_settled(kb, kb_rows, of_form, priors),
         )
@@ -126,7 +122,7 @@ class IndexWithMemory:
     """
 
     def __init__(self, index: Any, mentions: LearnedMentions):
-        self.index: RowSource = index
+        self.index = index
         self.mentions = mentions
         linked = np.flatnonzero((mentions.kb_rows >= 0) & mentions.settled)
         self._kb_rows = mentions.kb_rows[linked]
@@ -138,7 +134,7 @@ class IndexWithMemory:
     @property
     def fingerprint(self) -> str:
         """Changes with the index and the learned mentions."""
-        return fingerprint(self.index.fingerprint, self.mentions.fingerprint)  # type: ignore[attr-defined]
+        return fingerprint(self.index.fingerprint, self.mentions.fingerprint)
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
@@ -173,17 +169,17 @@ class MemoryMatches(NamedTuple):
     """Which learned mentions decide, of n mentions.
 
     Attributes:
-        which: (n,), the learned mention, -1 = none.
+        entries: (n,), the id of the learned mention, -1 = none.
         kb_rows: (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
     """
 
-    which: Rows
+    entries: Rows
     kb_rows: Rows
 
     @property
     def decided(self) -> NDArray[np.bool_]:
         """(n,)"""
-        return self.which != NONE
+        return self.entries != NONE
 
     @property
     def linked(self) -> NDArray[np.bool_]:
@@ -192,12 +188,7 @@ class MemoryMatches(NamedTuple):
 
 
 def match_memory(
-    learned: LearnedMentions,
-    queries: Sequence[MentionQuery],
-    table: CandidateTable,
-    masks: Sequence[Mask] | None,
-    *,
-    in_context: bool,
+    learned: LearnedMentions, queries: Sequence[MentionQuery], table: CandidateTable, masks: Masks, *, in_context: bool
 ) -> MemoryMatches:
     """Find the learned mentions that decide.
 
@@ -215,7 +206,6 @@ def match_memory(
     if not in_context:  # all mentions of a form are equally near
         table = replace(table, vectors=None)
     which = np.full(len(queries), NONE, dtype=np.int64)
-    kb_rows = np.full(len(queries), NIL_ROW, dtype=np.int64)
     for number, query in enumerate(queries):
         numbers = learned.of_form.get(normalize_alias(query.surface))
         if numbers is None:
@@ -225,17 +215,13 @@ def match_memory(
             rows = learned.kb_rows[numbers]
             numbers = numbers[(rows == NIL_ROW) | mask[rows]]
         here = _in_text(learned, numbers, query)
-        if len(here):
-            which[number] = _nearest(learned, here, table, number)[0]
-            continue
-        numbers = numbers[learned.settled[numbers]]
+        numbers = here if len(here) else numbers[learned.settled[numbers]]
         if len(numbers):
             chosen, cosine = _nearest(learned, numbers, table, number)
-            if cosine >= _rival(learned, chosen, table, number) - _CLOSE:
+            if len(here) or cosine >= _rival(learned, chosen, table, number) - _CLOSE:
                 which[number] = chosen
-    decided = which != NONE
-    kb_rows[decided] = learned.kb_rows[which[decided]]
-    return MemoryMatches(which, kb_rows)
+    # the last place where none decides
+    return MemoryMatches(np.append(learned.numbers, NONE)[which], np.append(learned.kb_rows, NIL_ROW)[which])
 
 
 def _in_text(learned: LearnedMentions, numbers: Rows, query: MentionQuery) -> Rows:

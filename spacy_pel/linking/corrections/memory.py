@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.format import open_memmap
-from numpy.typing import NDArray
 
 from ...errors import Errors, PelError, Warnings, quoted, shortened
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
-from ...types import NIL, Vectors
+from ...types import NIL, Masks, Vectors
 from ...util import logger, read_json, read_jsonl, write_json, write_jsonl
 from ...util.console import now
-from ...util.parsing import DATA_ERRORS
-from ...util.saved_folder import check_folder, damaged, write_folder
+from ...util.saved_folder import check_folder, reading, write_folder
 from ..query import MentionQuery
-from .learned import Correction, Learned, MentionKey
+from .learned import Correction, Learned
 from .matching import LearnedMentions
 
 KIND, VERSION = "memory", 1
@@ -40,48 +38,37 @@ class Memory:
 
     Args:
         encoder_fingerprint: of the encoder that computed the vectors; "" = there are none.
+
+    Attributes:
+        log: all lines, in order; "action" is "learn" or "undo".
     """
 
     def __init__(self, encoder_fingerprint: str = ""):
         self.encoder_fingerprint = encoder_fingerprint
-        self._log: list[dict[str, Any]] = []
+        self.log: list[dict[str, Any]] = []
         self._learned: dict[int, Learned] = {}
         self._vectors: dict[int, Vectors] = {}  # (width,) each
-        self._undone: dict[int, int] = {}  # id -> the line that undid it
-        self._in_effect: list[Learned] | None = None  # computed when asked for: links ask for each batch
-        self._mentions: tuple[Any, Any, LearnedMentions] | None = None
+        self._undone: set[int] = set()  # ids
+        self._mentions: tuple[Any, Any, LearnedMentions] | None = None  # links ask for them for each batch
 
     def __len__(self) -> int:
         """Learned mentions in effect."""
-        return len(self._effective())
+        return len(self.learned)
 
     def __bool__(self) -> bool:
-        return bool(self._log)
-
-    @property
-    def log(self) -> list[dict[str, Any]]:
-        """All lines, in order; "action" is "learn" or "undo"."""
-        return list(self._log)
+        return bool(self.log)
 
     @property
     def next_id(self) -> int:
         """Of the next line."""
-        return len(self._log) + 1
+        return len(self.log) + 1
 
     @property
     def learned(self) -> list[Learned]:
         """What is in effect: neither undone, nor replaced by a later correction of
         the same mention in the same text."""
-        return list(self._effective())
-
-    def _effective(self) -> list[Learned]:
-        if self._in_effect is None:
-            last: dict[MentionKey, Learned] = {}
-            for entry in self._learned.values():
-                if entry.id not in self._undone:
-                    last[entry.key] = entry
-            self._in_effect = sorted(last.values(), key=lambda entry: entry.id)
-        return self._in_effect
+        last = {entry.key: entry for entry in self._learned.values() if entry.id not in self._undone}
+        return sorted(last.values(), key=lambda entry: entry.id)
 
     def add(self, entries: Sequence[Learned], vectors: Vectors | None) -> None:
         """Add entries with consecutive ids from ``next_id``.
@@ -124,18 +111,18 @@ class Memory:
         if line["action"] == "learn":
             self._learned[line["id"]] = Learned(**{name: value for name, value in line.items() if name != "action"})
         elif line["action"] == "undo" and line["undoes"] in self._learned:
-            self._undone[line["undoes"]] = line["id"]
+            self._undone.add(line["undoes"])
         else:
             raise ValueError(f"the line {self.next_id} undoes {line.get('undoes')!r}")
-        self._log.append(line)
-        self._in_effect = self._mentions = None
+        self.log.append(line)
+        self._mentions = None
 
     def learned_mentions(self, kb: KnowledgeBase, priors: AliasPriors | None = None) -> LearnedMentions:
         """What is in effect, over the rows of this knowledge base; computed once, until
         either changes. For the counts of annotated text see ``LearnedMentions``."""
         memo = kb.memo  # another object after each change
         if self._mentions is None or self._mentions[0] is not memo or self._mentions[1] is not priors:
-            pairs = [(entry, self._vectors.get(entry.id)) for entry in self._effective()]
+            pairs = [(entry, self._vectors.get(entry.id)) for entry in self.learned]
             self._mentions = (memo, priors, LearnedMentions.of(kb, pairs, priors))
         return self._mentions[2]
 
@@ -147,7 +134,7 @@ class Memory:
     def to_disk(self, path: Path) -> None:
         """Write a folder: the log as JSON lines, the vectors, the fingerprint of the encoder."""
         with write_folder(Path(path), kind=KIND, version=VERSION) as part:
-            write_jsonl(part / _LOG, self._log)
+            write_jsonl(part / _LOG, self.log)
             if self._vectors:
                 none = np.full_like(next(iter(self._vectors.values())), np.nan)
                 np.save(part / _VECTORS, np.stack([self._vectors.get(entry_id, none) for entry_id in self._learned]))
@@ -162,7 +149,7 @@ class Memory:
         """
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
-        try:
+        with reading(path, KIND, "a log and a vector of each entry"):
             memory = cls(str(read_json(path / _META)["encoder_fingerprint"]))
             for line in read_jsonl(path / _LOG):
                 memory._append(line)
@@ -173,11 +160,6 @@ class Memory:
                     raise ValueError(f"{_VECTORS} has the shape {vectors.shape}, or too large numbers")
                 pairs = zip(memory._learned, vectors, strict=True)
                 memory._vectors = {entry_id: vector for entry_id, vector in pairs if np.isfinite(vector).all()}
-        except PelError:
-            raise
-        except (*DATA_ERRORS, OSError) as err:
-            got = f"{type(err).__name__}: {err}".splitlines()[0]
-            raise damaged(path, KIND, "a log and a vector of each entry", got) from err
         return memory
 
     def check_made_with(self, encoder: Any) -> None:
@@ -201,7 +183,7 @@ def make_entries(
     memory: Memory,
     queries: Sequence[MentionQuery],
     corrections: Sequence[Correction],
-    masks: Sequence[NDArray[np.bool_] | None] | None,
+    masks: Masks,
     before: Sequence[str],
     *,
     by: str,

@@ -110,10 +110,10 @@ def _load_generators(
     kb: "KnowledgeBase", folders: list[Path], pipeline: Path | None
 ) -> dict[str, tuple[Any, float | None]]:
     """Generator and seconds of its build, by label."""
-    from ...evaluation.outcomes import run_names
     from ...pipeline.saved import load_pipeline
     from ...util import read_json
     from ..recall import load_generator
+    from ..report.compare import run_names
 
     if not (folders or pipeline):
         raise PelError(Errors.E450)

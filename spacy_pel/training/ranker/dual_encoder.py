@@ -4,20 +4,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from ...encoders.backend import Backend
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.similarities import Euclidean, pair_scores
+from ...encoders.similarities import Euclidean, Representations, Similarity, each
 from ...encoders.templates import SynonymCard
 from ...errors import Errors, PelError
 from ...linking.reranker import is_encoder, read_ranker
 from ...registry import registry
-from ...types import RankingTask, Scores
+from ...types import RankingTask, Rows, Scores
 from ...util.arrays import numbered
 from ...util.config import check_range
 from ...util.saved_folder import write_part
 
 _ENCODER = "encoder"
+_PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
 
 
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
@@ -117,3 +119,35 @@ class DualEncoder:
         read_ranker(path, self.registered_name)
         self.encoder.from_disk(path if is_encoder(path) else path / _ENCODER)
         return self
+
+
+def pair_scores(
+    similarity: Similarity,
+    mentions: Representations,
+    entities: Representations,
+    mention_rows: Rows,
+    entity_rows: Rows,
+    *,
+    device: Any = "cpu",
+) -> Scores:
+    """Score pairs of mentions and entities, in chunks.
+
+    Args:
+        similarity: any registered one; it reads what ``BiEncoder.represent_mentions`` and
+            ``represent_entities`` gave.
+        mention_rows, entity_rows: (p,), the two sides of each pair.
+        device: where to compute.
+
+    Returns:
+        (p,), the higher the better.
+    """
+    scores = np.empty(len(mention_rows), dtype=np.float32)
+    longest = max(mentions.longest, entities.longest)
+    block = max(1, _PAIRS // (longest * mentions.vectors.shape[1]))
+    with torch.inference_mode():
+        for start in range(0, len(scores), block):
+            piece = slice(start, start + block)
+            ours = each(mentions.take(mention_rows[piece]), lambda part: part.to(device))
+            theirs = each(entities.take(entity_rows[piece]), lambda part: part.to(device).unsqueeze(1))
+            scores[piece] = similarity.paired(ours, theirs)[:, 0].float().cpu().numpy()
+    return scores

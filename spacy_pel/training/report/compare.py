@@ -1,7 +1,8 @@
 """Compare two runs on the same mentions: differences, and whether they are significant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,14 @@ def mcnemar(a_right: Flags, b_right: Flags, counted: Flags | None = None) -> dic
     only_a, n_discordant = counts["n_only_a"], counts["n_only_a"] + counts["n_only_b"]
     p_value = float(binomtest(only_a, n_discordant).pvalue) if n_discordant else 1.0
     return {**counts, "p_value": p_value, "significant": p_value < _LEVEL}
+
+
+def run_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each folder: the shortest end of its path that is unique among
+    them."""
+    parts = [path.absolute().parts for path in paths]
+    for n in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-n:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{path} ({number})" for number, path in enumerate(paths, start=1)]

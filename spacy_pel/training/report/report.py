@@ -1,16 +1,29 @@
-"""A report of one or more evaluations."""
+"""A report of one or more evaluations, with its figures in the colours and the font of its page."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...evaluation.figures import COLORS, inline_figures
+from markupsafe import Markup
+
+from ...evaluation.figures import COLORS, GREY, nil_figure, recall_figure, reliability_figure, risk_figure
 from ...evaluation.links import entity_url, render_template
 from ...evaluation.metrics.groups import GROUPINGS, MentionGroups
-from ...evaluation.outcomes import Prediction, Run, read_run, run_names
+from ...evaluation.metrics.probabilities import RankedAnswers, reliability_curve
+from ...evaluation.outcomes import Prediction, Run, read_run
 from ...kb import KnowledgeBase
+from .compare import run_names
 from .errors import KINDS, ErrorSample, shown_error, texts_of
 from .tables import difference_table, group_tables, metric_table, relation_table, run_notes
+
+_INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
+# what report.css calls these colours, which differ between a light and a dark page
+_PAGE_COLORS = {
+    **{color: f"var(--s{number})" for number, color in enumerate(COLORS)},
+    **{"#000000": "var(--quiet)", "#b0b0b0": "var(--quiet)", GREY: "var(--quiet)", "#ffffff": "var(--page)"},
+}
 
 
 class Report(NamedTuple):
@@ -116,3 +129,51 @@ def _description(runs: dict[str, Run]) -> str:
     if len(runs) == 1:
         return f"{len(first.mentions):,} mentions in {first.metrics['n_documents']:,} documents."
     return f"{len(runs)} evaluations."
+
+
+def inline_svg(figure: Any, name: str, *, title: str) -> Markup:
+    """Render a figure as SVG for a page with report.css, which sets its colours and font.
+
+    Args:
+        figure: of matplotlib, without a legend; the page names the runs.
+        name: goes into the ids, so that those of two figures on a page differ.
+        title: read aloud in place of the figure.
+
+    Returns:
+        One <svg> element; the same for the same data.
+    """
+    from matplotlib import rc_context
+
+    file = StringIO()
+    settings: Any = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+    with rc_context(settings):
+        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", transparent=True, metadata=no_metadata)
+    svg = re.sub(r"^.*?(?=<svg)|<defs>\s*<style.*?</defs>", "", file.getvalue(), flags=re.DOTALL)
+    svg = re.sub(r"#[0-9a-f]{6}\b", lambda found: _PAGE_COLORS.get(found[0], found[0]), svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    label = Markup('<svg role="img" aria-label="{}"').format(title)
+    return Markup(svg.replace("<svg", label, 1))  # matplotlib has escaped the texts
+
+
+def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
+    """Title -> SVG of the figures for which there are data; each has a line per run, in the order of the runs.
+
+    Args:
+        runs: name -> run.
+    """
+    outcomes = {name: run.outcomes for name, run in runs.items()}
+    drawn = {"recall": recall_figure({name: run.metrics for name, run in runs.items()})}
+    if any(of_run.is_nil.any() for of_run in outcomes.values()):
+        drawn["nil"] = nil_figure(outcomes)
+        if any(reliability_curve(of_run.nil_score, of_run.is_nil) for of_run in outcomes.values()):
+            drawn["reliability"] = reliability_figure(outcomes)
+    if any(RankedAnswers(of_run.probability, of_run.correct) for of_run in outcomes.values()):
+        drawn["risk"] = risk_figure(outcomes)
+    figures = {}
+    for name, (figure, axes) in drawn.items():
+        title = axes.get_title()
+        axes.set_title("")  # the page has it above the figure
+        figure.set_size_inches(*_INLINE_SIZE)
+        figures[title] = inline_svg(figure, name, title=title)
+    return figures

@@ -1,11 +1,13 @@
 """The training objective of a bi-encoder, in pure torch."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
-from ...encoders.similarities import Cosine, Encoded, Similarity, TokenVectors, join, take
+from ...encoders.similarities import Cosine, Encoded, Similarity, TokenVectors, take
 from ..mixing import Mixing
 from ..regularizers import Regularizer
 from ..training_log import score_metrics
@@ -152,7 +154,7 @@ class Objective(nn.Module):
         """Input of the similarity, in the order of the sides' positions."""
         encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
-        return take(join(encoded), order)
+        return take(_joined(encoded), order)
 
     @property
     def _device(self) -> torch.device:
@@ -180,3 +182,15 @@ def _signs(slopes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     pulled = torch.zeros_like(slopes)
     pulled.diagonal().fill_(-1.0)
     return pulled, pushed
+
+
+def _joined(parts: Sequence[Encoded]) -> Encoded:
+    """The texts of all parts in order, tokens padded to the longest."""
+    tokens = [part for part in parts if isinstance(part, TokenVectors)]
+    if not tokens:
+        return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
+    longest = max(part.mask.shape[-1] for part in tokens)
+    missing = [longest - part.mask.shape[-1] for part in tokens]
+    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
+    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
+    return TokenVectors(torch.cat(vectors), torch.cat(masks))

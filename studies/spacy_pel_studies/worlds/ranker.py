@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_pel.candidates.evidence import candidate_table
+from spacy_pel.candidates.form_cache import FormCache
 from spacy_pel.candidates.generator_base import GeneratorBase
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
@@ -115,7 +116,7 @@ class WorldLinker(Linker):
         index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
         parts = (kb, encoder, index, ByCosine(), NetworkNil())
         super().__init__(*parts, top_k=DEPTH, batch_size=_BATCH, read_context="always", generator=NearestEntities())
-        self.finder = WorldFinder(kb, encoder, self.generator, None, entity_types={}, form_cache=1)
+        self.finder = WorldFinder(kb, self.generator, None, {}, FormCache(1))
         self.finder.rows = {}
         numbers, live = world_numbers(kb), kb.live_rows
         for number in np.unique(numbers):

@@ -8,7 +8,7 @@ import torch
 
 from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities import DotProduct, Euclidean, Similarity, TokenVectors, take
+from spacy_pel.encoders.similarities import DotProduct, Euclidean, Similarity, TokenVectors, each, take
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
@@ -69,14 +69,6 @@ def leaf(encoded):
     return encoded.vectors if isinstance(encoded, TokenVectors) else encoded
 
 
-def detached(encoded):
-    return (
-        TokenVectors(encoded.vectors.detach(), encoded.mask)
-        if isinstance(encoded, TokenVectors)
-        else (encoded.detach())
-    )
-
-
 def listed(encoded):
     """Each text as nested lists, without padding."""
     if isinstance(encoded, TokenVectors):
@@ -118,10 +110,9 @@ def test_contract_widens_halves(similarity, dtype):
     scores = similarity(mentions, entities)
     assert scores.dtype == torch.float32
     wide = [
-        t._replace(vectors=t.vectors.double()) if similarity.token_level else t.double()
-        for t in (detached(mentions), detached(entities))
+        each(side, lambda part: part if part.dtype == torch.bool else part.double()) for side in (mentions, entities)
     ]
-    torch.testing.assert_close(scores.detach().double(), similarity(*wide), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(scores.double(), similarity(*wide), rtol=1e-5, atol=1e-5)
     own = take(entities, torch.zeros((3, 2), dtype=torch.int64))
     assert similarity.paired(mentions, own).dtype == torch.float32
 

@@ -7,8 +7,8 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
-from spacy_pel.evaluation.outcomes import read_run, run_names
-from spacy_pel.training.report.compare import compare_runs, mcnemar
+from spacy_pel.evaluation.outcomes import read_run
+from spacy_pel.training.report.compare import compare_runs, mcnemar, run_names
 from spacy_pel.util import write_json, write_jsonl
 
 

@@ -2,9 +2,9 @@
 
 from evaluation.conftest import PageParser
 
-from spacy_pel.evaluation.figures import inline_svg, new_figure
+from spacy_pel.evaluation.figures import new_figure
 from spacy_pel.training.report.errors import ShownEntity, ShownError
-from spacy_pel.training.report.report import render_report
+from spacy_pel.training.report.report import inline_svg, render_report
 from spacy_pel.training.report.tables import Cell, Table
 
 EVIL = "<script>alert(1)</script>"

@@ -5,12 +5,14 @@ import pytest
 import torch
 from encoders.conftest import make_encoder
 
-from spacy_pel.encoders import backend, similarities
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors, pair_scores
+from spacy_pel.encoders import backend
+from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
+from spacy_pel.training.ranker import dual_encoder
+from spacy_pel.training.ranker.dual_encoder import pair_scores
 from spacy_pel.training.retriever import dev
 from spacy_pel.training.retriever.dev import nearest_entities
 from spacy_pel.types import Entity, MentionInText
@@ -57,7 +59,7 @@ def test_representations_of_tokens_are_those_of_the_texts_alone(tiny_bert, tied)
 
 @pytest.mark.parametrize("name", sorted(registry.parts("pel_similarities").values()))
 def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
-    monkeypatch.setattr(similarities, "_PAIRS", 32 * 40)  # a few pairs at a time
+    monkeypatch.setattr(dual_encoder, "_PAIRS", 32 * 40)  # a few pairs at a time
     monkeypatch.setattr(backend, "_IN_MEMORY", 64)  # in a temporary file
     encoder = make_encoder(tiny_bert, batch_size=3, similarity=registry.pel_similarities.get(name)())
     mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
