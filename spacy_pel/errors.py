@@ -127,7 +127,7 @@ class Errors(metaclass=WithCodes):
     E147 = "Expected sources whose names may be passed on, got {sources}. Leave these sources out. If you know that the names of one without a known licence may be passed on, name it with --allow, or give its licence to `kb add`."
 
     # Corpora: E200-E299
-    E201 = "{where}: expected {expected!r} at characters {spans}, got {got!r}. Fix the offsets, or omit --strict."
+    E201 = "{where}: expected {expected} at characters {spans}, got {got}. Fix the offsets, or omit --strict."
     E202 = '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got {got}. Fix the line, or convert the file with its --reader.'
     E203 = (
         "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
-from ..util.files import READ_ERRORS, check_format, ending_of, format_of, open_bytes, unexpected
+from ..util.files import check_format, ending_of, first_bytes, format_of, unexpected
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -70,11 +70,7 @@ def _reader_by_content(path: Path) -> str:
 
     if path.is_dir():
         return next((reader for pattern, reader in _FOLDERS.items() if any(path.glob(pattern))), "")
-    try:
-        with open_bytes(path) as file:
-            head = file.read(1 << 16)
-    except READ_ERRORS:  # the reader reports what is wrong with the file
-        return ""
+    head = first_bytes(path, 1 << 16)
     check_format(path, head)
     if format_of(head):  # FHIR
         return "obo"
@@ -100,7 +96,7 @@ def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: s
     """
     for record in (source, *source.get("added", ())):
         own = record.get("name", "")
-        is_same = own in ("", record.get("origin"), name) or record.get("files") == [path.name for path in files]
+        is_same = own in ("", record.get("origin"), name) or {path.name for path in files} <= {*record.get("files", ())}
         if record.get("reader") == reader and (own == name if name else is_same or _has_ids_of(own, files[0])):
             return {"name": record.get("origin") or reader, **record}
     return {}
@@ -109,8 +105,8 @@ def recorded(source: dict[str, Any], reader: str, files: Sequence[Path], name: s
 def _has_ids_of(ontology: str, path: Path) -> bool:
     if not path.is_file():  # the folder of a release
         return False
-    with open_bytes(path) as file:
-        return re.search(rf"(id: |[/#]){re.escape(ontology)}[:_.]".encode(), file.read(1 << 18), re.I) is not None
+    mark = rf"(id: |[/#]){re.escape(ontology)}[:_.]".encode()
+    return re.search(mark, first_bytes(path, 1 << 18), re.IGNORECASE) is not None
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

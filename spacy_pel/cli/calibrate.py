@@ -79,19 +79,17 @@ def calibrate(
     before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
-    fit_all = partial(fit, choose=choose)
-
     def keep_weights(to_fit: Any, examples: Any) -> Any:
         return refit_decision(to_fit, examples[0], choose=choose)
 
-    n_documents, may_keep = len({one.id for one in documents if one.mentions}), was_calibrated and not folds
-    refit, after = (keep_weights if refit_weights is False else fit_all), None
+    n_documents = len({one.id for one in documents if one.mentions})
+    may_keep = refit_weights is None and was_calibrated and not folds and n_documents < _FEW_DOCUMENTS
+    refit, after = (keep_weights if refit_weights is False else partial(fit, choose=choose)), None
     if n_documents <= _MANY_DOCUMENTS:
         after = _cross_fitted(plain, parts, documents, refit)
-        if refit_weights is None and may_keep and n_documents < _FEW_DOCUMENTS:
-            if after is None or after.correct.mean() < before.correct.mean():
-                refit = keep_weights
-                after = _cross_fitted(plain, parts, documents, refit)
+        if may_keep and (after is None or after.correct.mean() < before.correct.mean()):
+            refit = keep_weights
+            after = _cross_fitted(plain, parts, documents, refit)
     if 0 < n_nil < FEW_NIL:
         how = "stays as it was" if refit is keep_weights else "is unreliable. Use a larger corpus"
         message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
@@ -102,9 +100,8 @@ def calibrate(
         message(f"P(NIL) was not fitted, so its default weights still decide. {todo}")
     if output:
         copy_pipeline(pipeline, output, learned)
-    else:
-        for target in targets:
-            store_learned(target, learned)
+    for target in () if output else targets:
+        store_learned(target, learned)
     result: dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
         **_metrics(fitted, top_k=linker.top_k),
@@ -173,18 +170,14 @@ def _metrics(outcomes: Any, *, top_k: int) -> dict[str, Any]:
 def _text(result: dict[str, Any]) -> str:
     lines = [key_values({key: value for key, value in result.items() if key != "changes"})]
     columns = ("before", "after", "change", "low", "high")
-    changes = {_CHANGES[key]: change for key, change in result["changes"].items() if change}
-    rows = [[name, *(percent(change[column]) for column in columns)] for name, change in changes.items()]
+    titles = {"accuracy": "accuracy", "nil_ece": "P(NIL) off by", "answer_ece": "P(right) off by"}
+    changes = [(titles[key], change) for key, change in result["changes"].items() if change]
+    rows = [[title, *(percent(change[column]) for column in columns)] for title, change in changes]
     lines += ["", text_table(["", *columns], rows)]
     if not result["cross_fitted"]:
         lines.append("Measured on the documents that it was fitted on, so this flatters.")
     if result["n_documents"] < _FEW_DOCUMENTS:
-        accuracy = result["changes"]["accuracy"]
-        lines.append(
-            f"{result['n_documents']} documents are few: on others like them, the accuracy may have changed by "
-            f"{percent(accuracy['low'])} to {percent(accuracy['high'])}."
-        )
+        low, high = (percent(result["changes"]["accuracy"][end]) for end in ("low", "high"))
+        few = f"{result['n_documents']} documents are few"
+        lines.append(f"{few}: on others like them, the accuracy may have changed by {low} to {high}.")
     return "\n".join(lines)
-
-
-_CHANGES = {"accuracy": "accuracy", "nil_ece": "P(NIL) off by", "answer_ece": "P(right) off by"}

@@ -13,7 +13,7 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline
 from ..util import read_json
 from ..util.config import import_code
-from ..util.files import folder_size
+from ..util.files import folder_size, unexpected
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
@@ -67,8 +67,8 @@ def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
 
 def _text(result: dict[str, Any]) -> str:
     rows = [
-        [folder["folder"], folder["kind"], str(folder["files"]), _megabytes(folder["bytes"]), "as saved"]
-        for folder in result["folders"]
+        [one["folder"], one["kind"], str(one["files"]), _megabytes(one["bytes"]), "as saved"]
+        for one in result["folders"]
     ]
     table = text_table(["folder", "kind", "files", "size", ""], rows, numbers=False)
     return f"{table}\n{result['files_without_manifest']} files of spaCy's own have no manifest."
@@ -99,8 +99,7 @@ def info(ctx: typer.Context, path: PipelineOrFolder, as_json: bool = JSON) -> No
     else:
         other = "a file" if path.exists() else "no such folder"
         got = "a folder without config.cfg and manifest.json" if path.is_dir() else other
-        expected = "a pipeline, or a folder that a command has written"
-        raise PelError(Errors.E002.format(expected=expected, path=path, got=got, todo="Check the path."))
+        raise unexpected(path, "a pipeline, or a folder that a command has written", got, "Check the path.")
 
 
 def pipeline_facts(path: Path) -> dict[str, Any]:
@@ -119,20 +118,15 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     from ..pipeline.detectors.name_search import example_text
 
     nlp, name, component = load_pipeline(path)
-    loaded, memory = time.perf_counter(), memory_in_use()
+    seconds, memory = {"load": time.perf_counter() - started}, memory_in_use()
     text = example_text(component.kb, _N_NAMES)
-    began = time.perf_counter()
+    started = time.perf_counter()
     nlp(text)
-    seconds = {"load": loaded - started, "first_link": time.perf_counter() - began}
+    seconds["first_link"] = time.perf_counter() - started
     meta, linker, index, encoder = nlp.meta, component.linker, component.index, component.encoder
     settings = nlp.config["components"][name]
-    parts = {
-        part: value[key]
-        for part, value in settings.items()
-        if isinstance(value, dict)
-        for key in value
-        if key.startswith("@")
-    }
+    blocks = [(part, block) for part, block in settings.items() if isinstance(block, dict)]
+    calibration = {"nil_threshold": linker.nil_threshold, "by_label": linker.label_thresholds}
     return {
         "name": f"{meta['lang']}_{meta['name']}",
         "version": meta["version"],
@@ -141,16 +135,12 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "bytes": {"all": folder_size(nlp.path), **{part: folder_size(nlp.path / name / part) for part in _FOLDERS}},
         "components": {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names},
         "linker": name,
-        "parts": parts,
+        "parts": {part: block[key] for part, block in blocks for key in block if key.startswith("@")},
         "kb": kb_facts(component.kb),
         "index": None if index is None else index.meta,
         "encoder": None if encoder is None else {"width": encoder.width, "fingerprint": encoder.fingerprint},
         "precision": getattr(getattr(encoder, "backend", None), "precision", None) or chosen_precision(CPU),
-        "calibration": {
-            "nil_threshold": linker.nil_threshold,
-            "by_label": linker.label_thresholds,
-            "n_mentions": sum(linker.decider.confidence.n_mentions.values()),
-        },
+        "calibration": {**calibration, "n_mentions": sum(linker.decider.confidence.n_mentions.values())},
         "corrections": len(component.learned),
         "seconds": seconds,
         "memory": {"loaded": memory, "linked": memory_in_use()},

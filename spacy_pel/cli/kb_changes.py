@@ -19,7 +19,6 @@ from ._settings import make_reader, parse_settings, split_names
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
-    from ..kb.edits import Update
 
 _READERS = (
     "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, saved (a KB folder), or "
@@ -107,7 +106,6 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
         PelError: if it is part of a pipeline, whose index would not follow, or of an installed package; or if
             another command does not end in ten minutes.
     """
-    from ..kb import KnowledgeBase
     from ..pipeline.linker_data import CALIBRATION
     from ..pipeline.saved import check_may_change, load_pipeline
     from ..util.writing import locked
@@ -126,7 +124,7 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
             component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
             write_json(path / "meta.json", nlp.meta)
             return
-        kb = KnowledgeBase.from_disk(path)
+        kb = open_kb(path)
         before = kb.fingerprint
         yield kb, None
         kb.to_disk(path)
@@ -187,27 +185,43 @@ def kb_add(
         emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
         return
     reader = reader or reader_of_all(files)
-    known = recorded(open_kb(kb).source, reader, files, source_name)
     given = _settings_of(settings, {"types": types, "id_prefix": id_prefix}) | ({"below": below} if below else {})
-    of_reader = _as_before(known, given)
-    below = of_reader.pop("below")
-    made = make_reader("pel_kb_readers", reader, of_reader)
-    changes = read_changes(made, files, below=below)
-    about = source_record(reader, of_reader, licence or changes.source.get("licence") or known.get("licence"))
-    name = source_name or known.get("name") or changes.source.get("name") or files[0].name
-    record = {**changes.source, **about, "name": name, "below": list(below), "added_on": now()[:10]}
-    with changed_kb(kb) as (opened, component):
+    with changed_kb(kb) as (opened, component):  # which says how the source was read before: nobody changes it now
+        known = recorded(opened.source, reader, files, source_name)
+        of_reader = _as_before(known, given)
+        below = of_reader.pop("below")
+        made = make_reader("pel_kb_readers", reader, of_reader)
+        changes = read_changes(made, files, below=below)
+        name = source_name or known.get("name") or changes.source.get("name") or files[0].name
         is_build = name == opened.source.get("name")
-        how = {"retire_missing": retire_missing, "replaces": replace, "as_edits": as_edits}
-        how["adds"] = not (retire_missing or replace or getattr(made, "is_release", True))
+        adds = not (retire_missing or replace or getattr(made, "is_release", True))
+        how = {"retire_missing": retire_missing, "adds": adds, "replaces": replace, "as_edits": as_edits}
         update = apply_changes(opened, changes, source=BUILT if is_build else name, **how)
         if not as_edits:
-            opened.note_source(record, is_build=is_build)
+            about = source_record(reader, of_reader, licence or changes.source.get("licence"))
+            about |= {"name": name, "below": list(below), "added_on": now()[:10]}
+            opened.note_source({**changes.source, **about}, is_build=is_build, adds=adds)
     learned = component.learned if component is not None else ()
-    lost = [mention.id for mention in learned if mention.after != NIL and opened.resolve(mention.after) is None]
-    result = _update_result(opened, update, list_missing=not (retire_missing or as_edits))
-    result |= {"corrections_without_entity": lost, "repairs": changes.repairs}
-    result |= {"entities": len(opened), "fingerprint": opened.fingerprint}
+    missing = [] if retire_missing or as_edits else update.missing  # own edits are no release
+    result = {
+        "added": len(update.added),
+        "extended": len(update.extended),
+        "updated": len(update.changed) - len(update.extended),
+        "unchanged": update.unchanged,
+        "retired": len(update.retired),
+        "successors": {old: opened.resolve(old) for old in list(update.retired)[:_N_LISTED]},
+        "n_without_successor": len(update.obsolete),
+        "perhaps": {old: list(ids) for old, ids in update.obsolete.items() if ids},
+        "n_missing": len(missing),
+        "missing": missing[:_N_LISTED],
+        "n_others": update.n_others,
+        "edited": {entity_id: opened.edits[entity_id].kind for entity_id in update.edited},
+        "conflicts": update.conflicts,
+        "corrections_without_entity": [one.id for one in learned if one.after != NIL and one.after not in opened],
+        "repairs": changes.repairs,
+        "entities": len(opened),
+        "fingerprint": opened.fingerprint,
+    }
     emit(result, as_json=as_json, text=_update_text)
 
 
@@ -222,25 +236,6 @@ def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
         uses = ((entry.short_form, entry.long_form, entry.uses) for entry in entries)
         index.add_abbreviations(link_long_forms(component.linker, uses, show_progress=True))
     return {"long_forms": len(entries), "short_forms_in_all": index.meta["abbreviations"]}
-
-
-def _update_result(kb: "KnowledgeBase", update: "Update", *, list_missing: bool) -> dict[str, Any]:
-    missing = update.missing if list_missing else []  # own edits are no release
-    return {
-        "added": len(update.added),
-        "extended": len(update.extended),
-        "updated": len(update.changed) - len(update.extended),
-        "unchanged": update.unchanged,
-        "retired": len(update.retired),
-        "successors": {entity_id: kb.resolve(entity_id) for entity_id in list(update.retired)[:_N_LISTED]},
-        "n_without_successor": len(update.obsolete),
-        "perhaps": {entity_id: list(ids) for entity_id, ids in update.obsolete.items() if ids},
-        "n_missing": len(missing),
-        "missing": missing[:_N_LISTED],
-        "n_others": update.n_others,
-        "edited": {entity_id: kb.edits[entity_id].kind for entity_id in update.edited},
-        "conflicts": update.conflicts,
-    }
 
 
 def _update_text(result: dict[str, Any]) -> str:
@@ -261,11 +256,10 @@ def _update_text(result: dict[str, Any]) -> str:
         if n or title == "retired":
             rows[title] = count_with_examples(n, examples) + note
     rows |= {key: result[key] for key in ("repairs", "entities", "fingerprint")}
-    conflicts = [
-        f"conflict: {one} {result['edited'][one]} here, {change} in the release"
-        for one, change in result["conflicts"].items()
-    ]
-    return "\n".join([key_values(rows), *conflicts])
+    lines = [key_values(rows)]
+    for one, change in result["conflicts"].items():
+        lines.append(f"conflict: {one} {result['edited'][one]} here, {change} in the release")
+    return "\n".join(lines)
 
 
 @kb_cli.command("edits")
@@ -279,29 +273,24 @@ def kb_edits(
 
     Example: spacy-pel kb edits my_pipeline --drop HP:0012832
     """
-    if drop:
-        with changed_kb(kb) as (changed, _):
-            dropped = [_edit_record(changed, edited) for edited in dict.fromkeys(drop) if edited in changed.edits]
-            changed.withdraw(drop)
-        emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=_dropped_text)
+    if not drop:
+        opened = open_kb(kb)
+        edits = [_edit_record(opened, entity_id) for entity_id in opened.edits]
+        emit({"edits": edits}, as_json=as_json, text=lambda _: "\n".join(map(_line, edits)) or "no edits")
         return
-    opened = open_kb(kb)
-    edits = [_edit_record(opened, entity_id) for entity_id in opened.edits]
-    emit({"edits": edits}, as_json=as_json, text=lambda result: "\n".join(map(_line, result["edits"])) or "no edits")
+    with changed_kb(kb) as (changed, _):
+        dropped = [_edit_record(changed, edited) for edited in dict.fromkeys(drop) if edited in changed.edits]
+        changed.withdraw(drop)
+    lines = [*(f"dropped  {_line(edit)}" for edit in dropped), f"edits left: {len(changed.edits):,}"]
+    emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=lambda _: "\n".join(lines))
 
 
 def _edit_record(kb: Any, entity_id: str) -> dict[str, Any]:
     """An edit; "was" and "is" are null for an entity that was or is not there."""
     edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
     was = edit.release.entity.to_json() if edit.release.live else None
-    now = kb[entity_id].to_json() if is_live else None
-    record = {"concept_id": entity_id, "edit": edit.kind, "at": edit.at}
-    return {**record, "was": was, "is": now, "successor": edit.successor}
-
-
-def _dropped_text(result: dict[str, Any]) -> str:
-    lines = [f"dropped  {_line(edit)}" for edit in result["dropped"]]
-    return "\n".join([*lines, f"edits left: {result['n_edits']:,}"])
+    record = {"concept_id": entity_id, "edit": edit.kind, "at": edit.at, "was": was}
+    return {**record, "is": kb[entity_id].to_json() if is_live else None, "successor": edit.successor}
 
 
 def _line(edit: dict[str, Any]) -> str:

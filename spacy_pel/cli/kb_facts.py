@@ -92,8 +92,8 @@ def kb_show(
     from ..kb.compare import did_you_mean_id
 
     opened = open_kb(kb)
-    is_retired = opened.resolve(entity_id) is None and opened.is_retired(entity_id)
-    if opened.resolve(entity_id) is None and not is_retired:
+    is_retired = entity_id not in opened and opened.is_retired(entity_id)
+    if entity_id not in opened and not is_retired:
         ids = opened.ids(entity_id) or opened.ids_of_xref(entity_id)
         if len(ids) != 1:
             raise PelError(Errors.E127.format(text=entity_id, hint=did_you_mean_id(opened, entity_id)))
@@ -188,7 +188,7 @@ def kb_diff(
     before, after = open_kb(old), open_kb(new)
     update = diff(before, after, show_progress=True)
     changes: dict[str, Any] = {"added": update.added, "removed": update.retired, "changed": update.changed}
-    counts = {f"n_{kind}": len(changes[kind]) for kind in ("added", "removed", "changed")}
+    counts = {f"n_{kind}": len(ids) for kind, ids in changes.items()}
     result = {**counts, "n_edits": {"old": len(before.edits), "new": len(after.edits)}, **changes}
 
     def name(entity_id: str) -> str:

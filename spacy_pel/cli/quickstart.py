@@ -64,6 +64,8 @@ def quickstart(
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
+    from ..kb import KnowledgeBase
+    from ..kb.from_files import build_kb
     from ..kb.sources import not_of
     from ..pipeline.detectors.name_search import example_text
     from ..pipeline.mentions import mention_record, mention_spans
@@ -82,10 +84,13 @@ def quickstart(
         nlp.meta["name"] = name
     with atomic_path(out) as part:
         part.mkdir()
-        about = None
-        if reader or below or not (codes / "meta.json").is_file():  # no folder of a knowledge base
+        if (codes / "meta.json").is_file() and not (reader or below):  # the folder of a knowledge base
+            kb = KnowledgeBase.from_disk(codes)
+        else:
             about = source_record(reader or reader_of(codes), parse_settings(settings or []), licence)
-        kb = _knowledge_base(codes, part / FACTORY / "kb", about, below or [])
+            made = make_reader("pel_kb_readers", about["reader"], about["settings"])
+            folder = part / FACTORY / "kb"
+            kb = build_kb(made, [codes], folder, about=about, below=below or (), show_progress=True)
         vectors = _add_linker(nlp, kb, *source, out)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         if ner is None:
@@ -102,7 +107,9 @@ def quickstart(
     result: dict[str, Any] = {"output": str(out), **counts, "repairs": repairs, "components": nlp.pipe_names}
     result |= {"seconds": time.perf_counter() - started, "text": doc.text, "mentions": mentions}
     result["python"] = _PYTHON.format(path=str(out), text=doc.text)
-    emit(result, as_json=as_json, text=lambda result: _summary(result, kb))
+    facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
+    shown = (key_values(facts), doc.text, link_table(mentions, kb), result["python"])
+    emit(result, as_json=as_json, text=lambda _: "\n\n".join(shown))
 
 
 def _mention_finder(ner: Path | None) -> "Language":
@@ -123,16 +130,6 @@ def _mention_finder(ner: Path | None) -> "Language":
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})
     return nlp
-
-
-def _knowledge_base(codes: Path, path: Path, about: dict[str, Any] | None, below: list[str]) -> "KnowledgeBase":
-    from ..kb import KnowledgeBase
-    from ..kb.from_files import build_kb
-
-    if about is None:
-        return KnowledgeBase.from_disk(codes)
-    made = make_reader("pel_kb_readers", about["reader"], about["settings"])
-    return build_kb(made, [codes], path, about=about, below=below, show_progress=True)
 
 
 def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:
@@ -196,8 +193,3 @@ def _add_name_finder(nlp: "Language") -> int:
     position: dict[str, Any] = {"after": detectors[-1]} if detectors else {"first": True}
     finder: Any = nlp.add_pipe(_NAME_FINDER, name="name_finder", config={"linker": FACTORY}, **position)
     return len(finder)
-
-
-def _summary(result: dict[str, Any], kb: Any) -> str:
-    facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
-    return "\n\n".join([key_values(facts), result["text"], link_table(result["mentions"], kb), result["python"]])

@@ -17,8 +17,6 @@ from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message, text_table
 
-_HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context")
-
 
 @pel_cli.command("teach", rich_help_panel="Link")
 def teach(
@@ -165,5 +163,6 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 def _table(result: dict[str, Any]) -> str:
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
+    titles = ("id", "when", "by", "document", "mention", "before", "after", "context")
     rows = [[str(mention[key]) for key in keys] for mention in result["learned"]]
-    return text_table(_HEAD, rows, numbers=False) if rows else "Nothing has been learned."
+    return text_table(titles, rows, numbers=False) if rows else "Nothing has been learned."

@@ -70,15 +70,15 @@ class OffsetCheck:
                 self.count("normalised")
             return min(inside), max(inside) + 1
         shown = ", ".join(f"{start} to {end}" for start, end in spans)
+        expected = repr(shortened(surface, 60)) if surface else "a mention"
+        got = "no text" if written is None else repr(shortened(written, 60))
         if self.strict:
-            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=written or ""))
+            raise PelError(Errors.E201.format(where=where, spans=shown, expected=expected, got=got))
         self.count("mismatches")
-        place = _nearby(text, spans[0][0], surface.strip()) if len(spans) == 1 else None
-        if place is not None:
+        if len(spans) == 1 and (place := _nearby(text, spans[0][0], surface.strip())):
             self.count("repaired")
             return place
-        got = "no text" if written is None else repr(shortened(written, 60))
-        self.drop(f"{where}: expected {shortened(surface, 60)!r} at characters {shown}, got {got}")
+        self.drop(f"{where}: expected {expected} at characters {shown}, got {got}")
         return None
 
     def drop(self, example: str) -> None:

@@ -32,7 +32,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
 from ..util.console import now
-from ..util.writing import locked
+from ..util.writing import locked, unwritable
 from .corpus import file_system
 
 # endings of the output's name, and what writes it
@@ -178,8 +178,11 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     lock = folder / _LOCK
     if not folder.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.touch()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.touch()
+        except OSError as err:
+            raise unwritable(folder, err) from err
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(lock, patience=0))

@@ -1,7 +1,7 @@
 """Reads the files of a knowledge base folder in place, without loading them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,7 @@ class ArrowStore:
             self._redirects = Table(buffers[files.REDIRECTS])
             self._names = Table(buffers[files.NAMES])
             ids, names = read_arrays(buffers[files.IDS]), read_arrays(buffers[files.NAME_HASHES])
-            nothing: dict[str, NDArray[Any]] = {
-                "hash": np.zeros(0, dtype=np.uint64),
-                "row": np.zeros(0, dtype=np.int32),
-            }
-            xrefs = read_arrays(buffers[files.XREFS]) if files.XREFS in buffers else nothing
+            xrefs = read_arrays(buffers[files.XREFS])
             self._name_rows = read_arrays(buffers[files.ROWS_OF_NAMES])["row"]
             names_of_rows = Table(buffers[files.NAMES_OF_ROWS]).chunk(0).column("names")
             self.type_names: list[str] = Table(buffers[files.TYPES]).chunk(0).column("name").to_pylist()
@@ -274,7 +270,7 @@ class ArrowStore:
             counts += np.bincount(codes[np.repeat(is_counted, np.diff(offsets))], minlength=len(counts))
         return dict(zip(self.type_names, counts.tolist(), strict=True))
 
-    def rows_with_types(self, types: frozenset[str]) -> Mask:
+    def rows_with_types(self, types: Collection[str]) -> Mask:
         """By row; has any of these types, live or not."""
         is_wanted = np.array([name in types for name in self.type_names], dtype=bool)
         parts = [np.zeros(0, dtype=bool)]

@@ -5,7 +5,7 @@ source's changes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -50,8 +50,9 @@ class ChangedStore:
         self._rows: dict[int, tuple[Entity, bool]] = {}  # changed row -> its current entity, and whether it is live
         self._new_rows: dict[str, int] = {}  # beyond the end of the store, by id
         self._redirects: dict[str, str | None] = {}  # None = no longer redirected
-        self._edits: dict[str, Edit] | None = None  # all of them; None = as stored
-        self._origins: dict[str, Origin] | None = None  # likewise
+        self._is_changed = False
+        for name in ("edits", "origins"):
+            self.__dict__.pop(name, None)
         self._source: dict[str, Any] = stored.meta["source"]  # replaced, not changed
         self._names: dict[int, list[str]] = {}  # changed row -> its distinct normalised names; none if it is retired
         self._rows_by: dict[str, dict[str, dict[int, None]]] = {"name": {}, "xref": {}}
@@ -66,17 +67,13 @@ class ChangedStore:
         # each change of a row (a thread may be writing to the old one), and neither saved nor pickled.
         self.memo: dict[str, Any] = {}
 
-    def _is_changed(self) -> bool:
-        noted = self._edits is not None or self._origins is not None
-        return noted or bool(self._rows or self._redirects) or self._source is not self.stored.meta["source"]
-
     def is_at(self, path: Path) -> bool:
         """Whether this is what the folder holds."""
-        return not self._is_changed() and self.stored.is_at(path)
+        return not self._is_changed and self.stored.is_at(path)
 
     def write_to(self, folder: Path) -> None:
         """Write the files to an empty folder, with the changes merged."""
-        if not self._is_changed():
+        if not self._is_changed:
             self.stored.write_to(folder)
             return
         writer = StoreWriter(folder)
@@ -99,7 +96,7 @@ class ChangedStore:
     @property
     def meta(self) -> dict[str, Any]:
         """Format, version, fingerprint, counts, source, report of repairs."""
-        if not self._is_changed():
+        if not self._is_changed:
             return self.stored.meta
         counts = {**self._counts, "edits": len(self.edits)}
         changed = {"fingerprint": to_fingerprint(self._total), "counts": counts, "source": self._counted_source()}
@@ -123,15 +120,15 @@ class ChangedStore:
         """Rows, those of retired entities included."""
         return self._counts["rows"]
 
-    @property
+    @cached_property
     def edits(self) -> Mapping[str, Edit]:
         """Curators' edits by id, the first edited first."""
-        return self.stored.edits if self._edits is None else self._edits
+        return dict(self.stored.edits)
 
-    @property
+    @cached_property
     def origins(self) -> Mapping[str, Origin]:
         """The sources of the entities that not the build alone gave, by id."""
-        return self.stored.origins if self._origins is None else self._origins
+        return dict(self.stored.origins)
 
     # --- look-ups
 
@@ -142,13 +139,8 @@ class ChangedStore:
             rows[i] = self._new_rows.get(ids[i], -1)
         return rows
 
-    def _find_names(self, names: Sequence[str]) -> list[Rows]:
-        return self._with_changed("name", names, self.stored.find_names(names))
-
-    def _find_xrefs(self, keys: Sequence[str]) -> list[Rows]:
-        return self._with_changed("xref", keys, self.stored.find_xrefs(keys))
-
-    def _with_changed(self, by: Literal["name", "xref"], texts: Sequence[str], stored: list[Rows]) -> list[Rows]:
+    def _find(self, by: Literal["name", "xref"], texts: Sequence[str]) -> list[Rows]:
+        stored = self.stored.find_names(texts) if by == "name" else self.stored.find_xrefs(texts)
         if not self._rows:
             return stored
         return [
@@ -276,18 +268,19 @@ class ChangedStore:
         which = np.concatenate([which[is_kept], len(ids) + np.arange(len(changed))])
         return children, [*ids, *(parent for _, parent in changed)], which
 
-    def _type_counts(self) -> Counter[str]:
-        """Live entities by type."""
+    def types(self) -> dict[str, int]:
+        """Live entities by type, the most frequent type first."""
         counted = self.live[: self.stored.n_rows].copy()
         counted[[row for row in self._rows if row < len(counted)]] = False
         counts = Counter(self.stored.type_counts(counted))
         counts.update(kind for entity, live in self._rows.values() if live for kind in entity.types)
-        return counts
+        return most_frequent_first(counts)
 
-    def _rows_with_types(self, types: frozenset[str]) -> Mask:
+    def rows_with_types(self, types: Collection[str]) -> Mask:
+        """By row; True = live and of any of these types."""
         mask = self._extended(self.stored.rows_with_types(types))
-        mask[list(self._rows)] = [not types.isdisjoint(entity.types) for entity, _ in self._rows.values()]
-        return mask
+        mask[list(self._rows)] = [not set(types).isdisjoint(entity.types) for entity, _ in self._rows.values()]
+        return mask & self.live
 
     def _extended(self, mask: Mask) -> Mask:
         """A mask of the stored rows, made longer for the new ones."""
@@ -355,14 +348,12 @@ class ChangedStore:
                 raise PelError(Errors.E118.format(got=f"{entity_id!r}: {name!r}"))
             if not any(char.isprintable() and char != " " for char in name):
                 raise PelError(Errors.E119.format(id=entity_id))
-        rows = self._rows_of_live(list(names))
-        current = self.entities_at(rows)
+        current = self.entities_at(self._rows_of_live(list(names)))
         new = _checked(renamed(entity, names[entity.concept_id], keep_old=keep_old) for entity in current)
-        is_changed = [after != before for before, after in zip(current, new, strict=True)]
-        for before, after in zip(current, new, strict=True):
-            if after != before:
-                self._edit(before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
-        return self._notify(rows[np.array(is_changed, dtype=np.bool_)])
+        changed = [(before, after) for before, after in zip(current, new, strict=True) if after != before]
+        for before, after in changed:
+            self._edit(before.concept_id, State(before, True), State(after, True), (after.canonical_name, keep_old))
+        return self._notify(self.find_ids([after.concept_id for _, after in changed]))
 
     def withdraw(self, ids: Iterable[str]) -> Rows:
         """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
@@ -426,7 +417,7 @@ class ChangedStore:
                 entity, origin = origin.with_part(entity, source, given.get(entity_id), adds=adds or as_edits)
             live = entity is not None and entity_id not in retired
             if not as_edits:
-                self._note("_origins", entity_id, None if not live or origin == _OF_BUILD else origin)
+                self._note(self.origins, entity_id, None if not live or origin == _OF_BUILD else origin)
             release = after = State(entity or before.entity, live, retired.get(entity_id))
             if as_edits and (current.live or after.live):
                 self._edit(entity_id, current, after)
@@ -461,32 +452,40 @@ class ChangedStore:
         """Whether an entity has anything from a source."""
         return source in self.origins.get(entity_id, _OF_BUILD).parts
 
-    def note_source(self, record: dict[str, Any], *, is_build: bool) -> None:
-        """Note what was added.
+    def note_source(self, record: dict[str, Any], *, is_build: bool, adds: bool = False) -> None:
+        """Note what was added. The licence stays if the record has none.
 
         Args:
             record: with a "name": that of ``release``, unless it is of what the knowledge base was built from.
             is_build: it is a later release of that.
+            adds: it adds to what the source said before, so its files are more of the source's. Those of another
+                reader do not change how the next release is read.
         """
-        added = [one for one in self._source.get("added", ()) if is_build or one["name"] != record["name"]]
-        source, added = (record, added) if is_build else (self._source, [*added, record])
-        self._source = {**source, "added": added} if added else source
+        added = {one["name"]: one for one in self._source.get("added", ())}
+        before = self._source if is_build else added.get(record["name"], {})
+        files = dict.fromkeys((*(before.get("files", ()) if adds else ()), *record.get("files", ())))
+        licence = record.get("licence") or before.get("licence", "")
+        of_release = before if adds and before.get("reader") != record.get("reader") else {}
+        record = {**record, **of_release, "licence": licence, "files": list(files)}
+        if not is_build:
+            record, added = self._source, {**added, record["name"]: record}
+        self._source = {**record, "added": list(added.values())} if added else record
+        self._is_changed = True
 
     def _set_edit(self, entity_id: str, edit: Edit | None) -> None:
-        self._note("_edits", entity_id, edit)
+        self._note(self.edits, entity_id, edit)
 
-    def _note(self, kind: Literal["_edits", "_origins"], entity_id: str, note: Any) -> None:
+    def _note(self, notes: Any, entity_id: str, note: Any) -> None:
         """Change one of the edits or origins; None = there is none."""
-        notes = getattr(self, kind)
-        if notes is None and note is not getattr(self.stored, kind[1:]).get(entity_id):
-            setattr(self, kind, notes := dict(getattr(self.stored, kind[1:])))
-        if note is None and notes is not None:
-            notes.pop(entity_id, None)
-        elif notes is not None:
+        if note != notes.get(entity_id):
+            self._is_changed = True
             notes[entity_id] = note
+            if note is None:
+                del notes[entity_id]
 
     def _set_state(self, entity_id: str, state: State) -> None:
         """Rows stay: an id whose new state has no entity is retired."""
+        self._is_changed = True
         row = int(self.find_ids([entity_id])[0])
         current = self.entities_at(np.array([row]))[0] if row >= 0 else None
         live = state.live and state.entity is not None
@@ -555,6 +554,11 @@ class ChangedStore:
             if (listener := reference()) is not None:
                 listener(self, rows)
         return rows
+
+
+def most_frequent_first(counts: Counter[str]) -> dict[str, int]:
+    """Those above 0; of equal ones in the order of their names."""
+    return {name: counts[name] for name in sorted(counts, key=lambda name: (-counts[name], name)) if counts[name] > 0}
 
 
 def distinct_ids(ids: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import Errors, PelError, did_you_mean
 from ..types.semantic_types import listed_values
 from ..util.xrefs import INGREDIENT, RXNORM, is_code, split_id, split_xref, vocabulary_key, vocabulary_name
+from .changed_store import most_frequent_first
 
 if TYPE_CHECKING:
     from .knowledge_base import KnowledgeBase
@@ -67,8 +68,7 @@ def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
         counts.update(some)
     if counts[RXNORM] and kb.hierarchy:
         counts[INGREDIENT] = counts[RXNORM]
-    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return {name: count for name, count in pairs if count}
+    return most_frequent_first(counts)
 
 
 def _counts(kb: "KnowledgeBase") -> Iterator[Counter[str]]:

@@ -1,6 +1,6 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
@@ -220,7 +220,7 @@ class KnowledgeBase(ChangedStore):
         Returns:
             For each the rows of the entities that have this name, ascending.
         """
-        return self._find_names(aliases if normalized else list(map(normalize_alias, aliases)))
+        return self._find("name", aliases if normalized else list(map(normalize_alias, aliases)))
 
     def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
@@ -265,7 +265,7 @@ class KnowledgeBase(ChangedStore):
 
     def rows_of_xrefs(self, xrefs: Sequence[str]) -> list[Rows]:
         """The rows of the entities that have each cross reference, ascending."""
-        return self._find_xrefs(list(map(xref_key, xrefs)))
+        return self._find("xref", list(map(xref_key, xrefs)))
 
     def codes(self, entity_id: str, vocabulary: str) -> list[str]:
         """The codes of an entity in a vocabulary, e.g. ["D001249"] in "MESH"; if its id is of that vocabulary, its id.
@@ -316,8 +316,7 @@ class KnowledgeBase(ChangedStore):
         rows = self.rows(distinct_ids(ids))
         rows = rows[rows >= 0]
         mask = np.zeros(self.n_rows, dtype=bool)
-        if len(rows):
-            mask[rows] = mask[self.hierarchy.below(rows)] = True
+        mask[rows] = mask[self.hierarchy.below(rows)] = True
         return mask
 
     def _row_array(self, entity_id: str) -> Rows:
@@ -346,8 +345,7 @@ class KnowledgeBase(ChangedStore):
 
     def name_at(self, row: int) -> str:
         """The canonical name in a row."""
-        name: str = self.cells_at([row], "canonical_name")[0][0]
-        return name
+        return str(self.cells_at([row], "canonical_name")[0][0])
 
     def names_at(self, rows: ArrayLike) -> list[list[str]]:
         """Canonical name and aliases of each row."""
@@ -376,15 +374,6 @@ class KnowledgeBase(ChangedStore):
         rows = np.flatnonzero(self.live)
         rows.flags.writeable = False
         return rows
-
-    def types(self) -> dict[str, int]:
-        """Live entities by type, the most frequent type first."""
-        pairs = sorted(self._type_counts().items(), key=lambda pair: (-pair[1], pair[0]))
-        return {name: count for name, count in pairs if count > 0}
-
-    def rows_with_types(self, types: Collection[str]) -> NDArray[np.bool_]:
-        """By row; True = live and of any of these types."""
-        return self._rows_with_types(frozenset(types)) & self.live
 
 
 class Hierarchy:

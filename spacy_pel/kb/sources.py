@@ -52,9 +52,7 @@ class Origin:
             old = parts.get(source)
             parts[source] = merge_duplicates([old, given]) if adds and old else given
         entities = [part for part in parts.values() if part]
-        after = merge_duplicates(entities) if len(entities) > 1 else next(iter(entities), None)
-        if after == whole and source not in self.parts:  # it says nothing new
-            return whole, self
+        after = merge_duplicates(entities) if entities else None
         return after, Origin(parts if len(parts) > 1 else dict.fromkeys(parts))
 
 

@@ -26,9 +26,9 @@ KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 3
 META, ENTITIES, IDS, REDIRECTS, TYPES = ("meta.json", "entities.arrow", "ids.arrow", "redirects.arrow", "types.arrow")
 NAMES, NAME_HASHES, ROWS_OF_NAMES = "alias_names.arrow", "alias_hashes.arrow", "alias_rows.arrow"
-NAMES_OF_ROWS = "row_names.arrow"
-FILES = (ENTITIES, IDS, REDIRECTS, TYPES, NAME_HASHES, NAMES, ROWS_OF_NAMES, NAMES_OF_ROWS)
-EDITS, ORIGINS, XREFS = OPTIONAL_FILES = ("edits.jsonl", "origins.jsonl", "xrefs.arrow")  # each only if there are some
+NAMES_OF_ROWS, XREFS = "row_names.arrow", "xrefs.arrow"
+FILES = (ENTITIES, IDS, REDIRECTS, TYPES, NAME_HASHES, NAMES, ROWS_OF_NAMES, NAMES_OF_ROWS, XREFS)
+EDITS, ORIGINS = OPTIONAL_FILES = ("edits.jsonl", "origins.jsonl")  # each only if there are some
 FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 Ids = Mapping[str, str] | None  # by id
 Source = Mapping[str, Any] | None  # JSON data
@@ -240,8 +240,7 @@ class StoreWriter:
         redirect_table.write(columns)
         redirect_table.close()
         self._write_names()
-        if len((xrefs := _xref_arrays(self.table))["row"]):
-            write_arrays(self.folder / XREFS, xrefs)
+        write_arrays(self.folder / XREFS, _xref_arrays(self.table))
         for name, notes in ((EDITS, edits), (ORIGINS, origins)):
             if notes:
                 (self.folder / name).write_bytes(notes_to_bytes(notes))

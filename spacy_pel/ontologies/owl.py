@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 
 from ..errors import PelError, quoted
 from ..util import read_text
-from ..util.files import READ_ERRORS, Place, ending_of, open_bytes, raw_blocks, unexpected
+from ..util.files import Place, ending_of, first_bytes, raw_blocks, unexpected
 from ..util.parsing import read_elements
 from .obo import unescape
 from .term import Term
@@ -91,7 +91,7 @@ _RDF, _XML = f"{{{NAMESPACES['rdf']}}}", "{http://www.w3.org/XML/1998/namespace}
 _ABOUT, _ID, _RESOURCE, _DESCRIPTION = (f"{_RDF}{name}" for name in ("about", "ID", "resource", "Description"))
 _LANG, _BASE = f"{_XML}lang", f"{_XML}base"
 # what stands before the first statement
-_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
+_BEFORE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
 _TURTLE_STARTS = re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE)
 _CONVERT = "Convert it, e.g. with: robot convert -i FILE -o FILE.obo"
 _TURTLE = re.compile(
@@ -334,15 +334,9 @@ def read_owl(path: Path) -> Iterator[Term]:
 
 
 def _starts_as_turtle(path: Path) -> bool:
-    with open_bytes(path) as file:
-        try:
-            start = file.read(1 << 16)
-        except READ_ERRORS:
-            return False  # the reader reports what is wrong with the file
-    before = _BEFORE.match(start)
-    start = start[before.end() if before else 0 :]
+    start = _BEFORE.sub(b"", first_bytes(path, 1 << 16), count=1)
     if _TURTLE_STARTS.match(start):
         return True
-    if start.startswith(b"<"):
+    if start[:1] in (b"<", b""):  # the latter: damaged
         return False
     raise unexpected(path, "OWL in RDF/XML or Turtle", quoted(start[:40].decode("utf8", errors="replace")), _CONVERT)

@@ -110,6 +110,19 @@ def check_format(path: PathLike, head: bytes | None = None, *, of_texts: bool = 
         raise unexpected(path, "a format that is read", known.name, todo)
 
 
+def first_bytes(path: PathLike, size: int) -> bytes:
+    """Where a file begins; nothing of a damaged one: its reader says what is wrong with it.
+
+    Raises:
+        PelError: if there is no such file or it cannot be opened.
+    """
+    with open_bytes(path) as file:
+        try:
+            return file.read(size)
+        except READ_ERRORS:
+            return b""
+
+
 def check_is_file(path: Path) -> None:
     """Raises:
     PelError: if there is no such file, or it is a folder or a device.

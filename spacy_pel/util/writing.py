@@ -67,7 +67,7 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         remove_leftovers(target.parent)
         staging = staging_dir(target)
     except OSError as err:
-        raise _unwritable(target, err) from err
+        raise unwritable(target, err) from err
     try:
         part = staging / target.name
         yield part
@@ -75,16 +75,17 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     except OSError as err:
         if err.filename is not None and not str(err.filename).startswith(str(staging)):
             raise  # an input's error, not the output's
-        raise _unwritable(target, err) from err
+        raise unwritable(target, err) from err
     except Exception as err:
         if "(os error " in str(err) and not isinstance(err, PelError):  # of safetensors and tokenizers
-            raise _unwritable(target, err) from err
+            raise unwritable(target, err) from err
         raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _unwritable(target: Path, err: Exception) -> PelError:
+def unwritable(target: Path, err: Exception) -> PelError:
+    """The error for an output that the file system refuses."""
     path = Path(*(part for part in target.parts if not is_staging_dir(part)))
     got = f"an OS error ({getattr(err, 'strerror', None) or err})"
     todo = "Nothing was changed there. Free some space, or choose another folder."

@@ -20,7 +20,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import verify_folders
-from spacy_pel.util.writing import locked
+from spacy_pel.util.writing import _held, locked
 
 from .conftest import done, run
 
@@ -190,7 +190,7 @@ def test_add_and_diff(kb, tmp_path):
     assert run_json("kb", "info", kb)["fingerprint"] == added["fingerprint"]
 
 
-def test_additions_at_once_are_all_there(kb, monkeypatch):
+def test_additions_at_once_are_all_there(kb, tmp_path, monkeypatch):
     def add(number):
         with changed_kb(kb) as (opened, _):
             opened.put([Entity(f"N{number}", f"name {number}")])
@@ -198,6 +198,11 @@ def test_additions_at_once_are_all_there(kb, monkeypatch):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add, range(4)))
     assert {f"N{number}" for number in range(4)} < set(KnowledgeBase.from_disk(kb))
+    (tmp_path / "a.csv").write_text("code,name\nA,x\n")
+    monkeypatch.setattr(kb_changes, "recorded", lambda *args: {"name": str(kb.resolve() in _held.paths)})
+    done("kb", "add", kb, tmp_path / "a.csv")
+    names = [one["name"] for one in KnowledgeBase.from_disk(kb).sources]
+    assert "True" in names, "the record is read when nobody can change it any more"
     monkeypatch.setattr(kb_changes, "_PATIENCE", 0.1)
     with locked(kb), ThreadPoolExecutor(1) as pool, pytest.raises(PelError, match="E014.*Nothing was changed"):
         pool.submit(add, 5).result()

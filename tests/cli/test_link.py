@@ -20,6 +20,7 @@ import spacy
 
 from spacy_pel.corpora import read_corpus, read_links
 from spacy_pel.engines.output import PartedOutput, Report, only_writer
+from spacy_pel.errors import PelError
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
@@ -304,6 +305,9 @@ def test_a_run_that_still_writes_is_left_alone(tmp_path, more, name):
 def test_nothing_is_left_of_a_run_that_never_began(tmp_path):
     refused("E002", "link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PelError, match="E002.*writable path"), only_writer(tmp_path / "file" / "parts"):
+        pass
 
 
 def test_overwrite_starts_an_interrupted_run_over(folder, tmp_path):

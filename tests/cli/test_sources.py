@@ -115,8 +115,34 @@ def test_rows_of_known_ids_add_names(tmp_path, rows, options, aliases, counts):
         name = "own edits" if options else "mine.csv"
         assert [one["name"] for one in kb.sources] == ["HP", name]
         said = refused("E147", "kb", "licences", tmp_path / "kb")
-        assert f"{name} (1 entities, licence not known" in said and "HP (" not in said
+        assert f"{name} ({1 if options else 2} entities, licence not known" in said and "HP (" not in said
         assert "HP" in done("kb", "licences", tmp_path / "kb", "--allow", name).out
+
+
+def test_a_source_that_says_nothing_new_keeps_its_entities(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    rows = [f"X:{i},name {i}\n" for i in range(3)]
+    first.write_text("code,name\n" + "".join(rows))
+    shutil.copy(first, second)
+    done("kb", "build", tmp_path / "kb", first)
+    assert done("kb", "add", tmp_path / "kb", second, "--json").json["unchanged"] == 3
+    first.write_text("code,name\n" + "".join(rows[:2]))
+    added = done("kb", "add", tmp_path / "kb", first, "--retire-missing", "--json").json
+    assert added["retired"] == 0 and added["unchanged"] == 3
+    second.write_text(first.read_text())
+    added = done("kb", "add", tmp_path / "kb", second, "--retire-missing", "--json").json
+    assert added["retired"] == 1 and list(KnowledgeBase.from_disk(tmp_path / "kb")) == ["X:0", "X:1"]
+
+
+def test_another_reader_of_a_source_adds_to_its_record(tmp_path):
+    kb, table, lines = tmp_path / "kb", tmp_path / "a.csv", tmp_path / "b.jsonl"
+    table.write_text("code,name,type\nX:1,one,t\nX:2,two,u\n")
+    done("kb", "build", kb, table, "--types", "t", "--licence", "CC0")
+    lines.write_text('{"concept_id": "X:3", "canonical_name": "three", "types": ["u"]}\n')
+    done("kb", "add", kb, lines, "--source-name", "a.csv")
+    record = KnowledgeBase.from_disk(kb).source
+    assert (record["licence"], record["files"], record["reader"]) == ("CC0", ["a.csv", "b.jsonl"], "csv")
+    assert done("kb", "add", kb, table, "--json").json["added"] == 0, "as before: types t"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from ..policy import split_ids
 from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format
 
 _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
+_BLOCK = 1 << 20  # bytes read at a time
 
 
 # what holds no annotation; XML has one name for one element
@@ -290,9 +291,6 @@ def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
         yield from documents
 
 
-_BLOCK = 1 << 20
-
-
 def _xml_documents(path: Path) -> Iterator[dict[str, Any]]:
     """Stream the documents of a BioC XML file, plain or gzipped.
 
@@ -320,12 +318,8 @@ def _document(element: Element) -> dict[str, Any]:
 
 def _passage(element: Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
-    sentences = list(map(_passage, element.findall("sentence")))
-    passage = {"offset": element.findtext("offset", "0"), "sentences": sentences, **_annotations(element)}
-    text = element.findtext("text")
-    if text is not None:
-        passage["text"] = text
-    return passage
+    sentences, text = list(map(_passage, element.findall("sentence"))), element.findtext("text")
+    return {"offset": element.findtext("offset", "0"), "text": text, "sentences": sentences, **_annotations(element)}
 
 
 def _annotations(element: Element) -> dict[str, Any]:
@@ -381,8 +375,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     for number, mention in enumerate(record["mentions"], start=1):
         start, end = mention["start"], mention["end"]
         yield f'<annotation id="T{number}">'
-        for key, value in _infons(mention).items():
-            yield f"<infon key={quoteattr(key)}>{_escaped(value)}</infon>"
+        yield from (f"<infon key={quoteattr(key)}>{_escaped(text)}</infon>" for key, text in _infons(mention).items())
         yield f'<location offset="{start}" length="{end - start}"/>'
         yield f"<text>{_escaped(text[start:end])}</text>\n</annotation>"
     yield "</passage>\n</document>"
@@ -391,13 +384,9 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
 def _infons(mention: dict[str, Any]) -> dict[str, str]:
     kb_id = mention["kb_id"]
     infons = {"identifier": NO_ID if kb_id == NIL else kb_id} if kb_id else {}
-    infons["type"] = mention["label"]
-    if mention.get("name") is not None:
-        infons["name"] = mention["name"]
-    if mention.get("score") is not None:
-        infons["score"] = str(mention["score"])
-    codes = mention.get("codes", {})
-    return infons | {f"codes {name}": ", ".join(some) for name, some in codes.items() if some}
+    given = {key: mention.get(key) for key in ("name", "score")}
+    infons |= {"type": mention["label"], **{key: str(value) for key, value in given.items() if value is not None}}
+    return infons | {f"codes {name}": ", ".join(some) for name, some in mention.get("codes", {}).items() if some}
 
 
 def _escaped(text: str) -> str:

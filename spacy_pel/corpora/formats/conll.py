@@ -34,7 +34,7 @@ class ConllCorpus(CorpusReaderBase):
     the file and a number; in a file without such lines, each sentence is a document.
 
     Attributes:
-        tag_column: counted from 0; None = the last one that holds tags alone.
+        tag_column: counted from 0, before the token then; None = the last one that holds tags alone.
         id_column: the column of entity ids, at the first token of a mention; None = the one after the tags, if there
             is one.
         label: the label of every mention; None = that of the tags.
@@ -50,7 +50,7 @@ class ConllCorpus(CorpusReaderBase):
             documents = _documents(path)
             rows = [row for _, sentences in documents for sentence in sentences for row in sentence]
             tags = self._tag_column(path, rows)
-            ids = tags + 1 if self.id_column is None else self.id_column
+            ids = max(tags, 1) + 1 if self.id_column is None else self.id_column
             for number, (name, sentences) in enumerate(documents, start=1):
                 document = Document(name or f"{stem_of(path)}-{number}", "")
                 for sentence in sentences:
@@ -63,18 +63,19 @@ class ConllCorpus(CorpusReaderBase):
         """
         width = max((len(cells) for _, cells in rows), default=2)
         columns = range(max(width, 2) - 1, 0, -1) if self.tag_column is None else [self.tag_column]
+        tags_in = {at: [cells[at] if max(at, 1) < len(cells) else "" for _, cells in rows] for at in columns}
         for unlike in ("O", ""):  # one with mentions, if there is one
-            for at in columns:
-                column = [cells[at] if at < len(cells) else "" for _, cells in rows]
-                if all(map(_TAG.fullmatch, column)) and set(column) != {unlike}:
+            for at, tags in tags_in.items():
+                if all(map(_TAG.fullmatch, tags)) and set(tags) != {unlike}:
                     return at
-        at = columns[-1]
-        line, cells = next(row for row in rows if not _TAG.fullmatch("\t".join(row[1][at : at + 1])))
+        faults = (row for row, tag in zip(rows, tags_in[columns[-1]], strict=True) if not _TAG.fullmatch(tag))
+        line, cells = next(faults)
         expected = "a token and a tag such as O, B-Disease or I-Disease, with a tab between"
         raise wrong_format("conll", f"{path}, line {line}", expected, quoted("\t".join(cells)))
 
     def _sentence(self, document: Document, rows: list[Row], path: Path, tags: int, ids: int) -> None:
         mention: tuple[int, str, str, str] | None = None  # start, label, id field, place
+        token = int(tags == 0)
         for line, cells in [*rows, (0, [""] * tags + ["O"])]:
             tag = _TAG.fullmatch(cells[tags])
             place, label = (tag["place"] or "O", tag["label"] or "") if tag else ("O", "")
@@ -85,10 +86,10 @@ class ConllCorpus(CorpusReaderBase):
                 self.add(document, spans, surface, label=of, ids=found, composite=all_meant, where=where)
                 mention = None
             if line:
-                document.text += " " * bool(document.text) + cells[0]
+                document.text += " " * bool(document.text) + cells[token]
                 if place != "O" and mention is None:
                     field = cells[ids] if ids < len(cells) and cells[ids] not in ("_", "O") else ""
-                    mention = len(document.text) - len(cells[0]), label, field, f"{path}, line {line}"
+                    mention = len(document.text) - len(cells[token]), label, field, f"{path}, line {line}"
 
 
 def _documents(path: Path) -> list[tuple[str, list[list[Row]]]]:

@@ -207,15 +207,16 @@ def _annotation(record: dict[str, Any], where: str) -> list[Any]:
     Raises:
         PelError: if they are under another key, or not in a list.
     """
-    given = {key: record[key] for key in _ANNOTATION if record.get(key)}
-    if not given.get("mentions") and "mentions" in record:
-        given = {key: value for key, value in given.items() if _has_records(value)}  # not a label of the document
-    for key, value in given.items():
-        if not isinstance(value, list):
-            raise PelError(Errors.E202.format(where=where, got=f"the {key} {quoted(value)}"))
-        return value
+    keys = [key for key in _ANNOTATION if record.get(key)]
+    if "mentions" in record and "mentions" not in keys:  # a "label" may be that of the document
+        keys = [key for key in keys if _has_records(record[key])]
+    if keys:
+        annotation = record[keys[0]]
+        if not isinstance(annotation, list):
+            raise PelError(Errors.E202.format(where=where, got=f"the {keys[0]} {quoted(annotation)}"))
+        return annotation
     unread = [repr(key) for key, value in record.items() if key != "meta" and _has_records(value)]
-    if unread and not any(key in record for key in _ANNOTATION):
+    if unread and record.keys().isdisjoint(_ANNOTATION):
         names = ", ".join(unread)
         raise PelError(Errors.E203.format(where=where, got=f"it under {names}", known=", ".join(_ANNOTATION)))
     return []

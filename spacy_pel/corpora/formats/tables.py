@@ -3,7 +3,6 @@ row for each mention; Parquet has a row for each document, its mentions a list o
 
 import csv
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from io import StringIO
@@ -105,17 +104,8 @@ def unique_names(names: list[str]) -> list[str]:
     return list(unique)
 
 
-# keys of the mention
-_COLUMNS = {
-    "start": "start",
-    "end": "end",
-    "text": "text",
-    "label": "label",
-    "id": "kb_id",
-    "name": "name",
-    "p_right": "probability",
-    "p_nil": "nil_score",
-}
+_COLUMNS = ("start", "end", "text", "label", "id", "name", "p_right", "p_nil")
+_KEYS = ("start", "end", "text", "label", "kb_id", "name", "probability", "nil_score")  # of a mention, in these columns
 
 
 def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> None:
@@ -162,7 +152,7 @@ def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Itera
         meta = record.get("meta") or {}
         meta_cells = [_cell(meta.get(key)) for key in keys]
         for mention in record["mentions"]:
-            cells = [_cell(mention.get(key)) for key in _COLUMNS.values()]
+            cells = [_cell(mention.get(key)) for key in _KEYS]
             cells += ["|".join(mention.get("codes", {}).get(vocabulary, ())) for vocabulary in codes]
             yield [record["id"], *cells, *meta_cells]
 
@@ -250,8 +240,7 @@ def json_rows(table: pa.RecordBatch | pa.Table, place: object) -> Iterator[dict[
         rows = table.rename_columns(names).cast(schema, safe=False).to_pylist()
     except DATA_ERRORS as err:
         raise unexpected(place, "values that JSON can hold", f"an error: {err}", "Leave out their column.") from err
-    for row in rows:
-        yield {name: _json_value(value) for name, value in row.items()}
+    yield from map(_as_json, rows)
 
 
 def _without_nanoseconds(kind: pa.DataType) -> pa.DataType:
@@ -263,27 +252,22 @@ def _without_nanoseconds(kind: pa.DataType) -> pa.DataType:
     return pa.duration("us") if pa.types.is_duration(kind) else pa.time64("us")
 
 
-def _json_value(value: Any) -> Any:
-    if value is None or isinstance(value, (str, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _json_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return list(map(_json_value, value))
-    if isinstance(value, (date, time)):  # also a datetime
-        return value.isoformat()
-    return value.decode("utf8", "backslashreplace") if isinstance(value, bytes) else str(value)
+def _as_json(value: Any) -> Any:
+    """A value as JSON holds it; numbers that are not finite are null."""
+
+    def text_of(other: Any) -> str:
+        if isinstance(other, (date, time)):  # also a datetime
+            return other.isoformat()
+        return other.decode("utf8", "backslashreplace") if isinstance(other, bytes) else str(other)
+
+    return json.loads(json.dumps(value, default=text_of), parse_constant=lambda _: None)
 
 
 def _as_in_json(row: dict[str, Any]) -> dict[str, Any]:
     """A row of links as an object of JSON lines."""
     if "meta" in row:
-        row["meta"] = _json_value(json_object_of(row["meta"]) or {})
-    for mention in row.get("mentions") or ():
-        if not isinstance(mention, dict):
-            continue
+        row["meta"] = _as_json(json_object_of(row["meta"]) or {})
+    for mention in (one for one in row.get("mentions") or () if isinstance(one, dict)):
         if mention.get("id_set", ()) is None:  # JSON lines have it only where there is one
             del mention["id_set"]
         if mention.get("candidates"):

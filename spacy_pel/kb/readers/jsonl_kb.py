@@ -44,7 +44,9 @@ class JsonlKB(KBReaderBase):
         if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
             expected = '{"concept_id": "…", "retired": true, "successor": "…" or null}'
             raise unexpected(place, expected, quoted(record))
-        self.retired[entity_id], self.places[entity_id] = successor, place
+        if self.retired.setdefault(entity_id, successor) != successor:
+            raise unexpected(place, f"one successor of {quoted(entity_id)}", quoted(record))
+        self.places[entity_id] = place
 
     def _entity_of(self, place: Place, record: dict[str, Any]) -> Entity:
         """The entity in a line.

@@ -116,6 +116,9 @@ def test_documents_and_columns_of_conll(tmp_path):
     path.write_text("rash\tB-D\tx\tD1\n\n.\tO\tx\t-\n")
     reader = make_reader("pel_corpus_readers", "conll", {"id_column": 3})
     assert [(one.id, one.text, len(one.mentions)) for one in reader([path])] == [("x-1", "rash", 1), ("x-2", ".", 0)]
+    path.write_text("B-D rash D1\nO .\n")
+    [document] = make_reader("pel_corpus_readers", "conll", {"tag_column": 0})([path])
+    assert (document.text, document.mentions[0].ids) == ("rash .", ("D1",))
     path.write_text("a\tO\n-DOCSTART- (7)\n\nrash\tB-D\n\nhives\tI-D\n###8\nb\tO\n")
     documents = make_reader("pel_corpus_readers", "conll", {"label": "X"})([path])
     found = [(one.id, one.text, len(one.mentions)) for one in documents]
