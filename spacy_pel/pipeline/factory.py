@@ -9,12 +9,13 @@ from spacy.language import Language
 from spacy.util import registry as spacy_registry
 
 from ..types.semantic_types import TYPE_LABELS, label_group
-from .mentions import EXTENSIONS
 from .settings import PARTS, LinkerSettings
 
 if TYPE_CHECKING:
     from .proxy_entity_linker import ProxyEntityLinker
 
+# as in mentions.py, which takes longer to import
+_EXTENSIONS = ("candidates", "nil_score", "id", "name", "types", "xrefs", "probability", "set")
 _OTHER_SCORES = [f"nel_{kind}_{score}" for kind in ("micro", "nil") for score in "fpr"]
 DEFAULT_CONFIG: dict[str, Any] = {**LinkerSettings().model_dump(), **PARTS}
 
@@ -29,7 +30,7 @@ def _with_settings(make: Callable[..., Any]) -> Callable[..., Any]:
 
 @Language.factory(
     "proxy_entity_linker",
-    assigns=["token.ent_kb_id", *(f"span._.pel_{name}" for name in EXTENSIONS)],
+    assigns=["token.ent_kb_id", *(f"span._.pel_{name}" for name in _EXTENSIONS)],
     requires=["doc.ents"],  # or doc.spans, with spans_key, which a factory cannot tell
     default_config=DEFAULT_CONFIG,
     default_score_weights={"nel_accuracy": 1.0, **dict.fromkeys(_OTHER_SCORES)},

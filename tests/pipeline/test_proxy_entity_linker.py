@@ -7,6 +7,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from spacy_pel.errors import PelError
+from spacy_pel.pipeline.mentions import EXTENSIONS
 from spacy_pel.types import NIL
 
 from .conftest import NAME, PLAIN, TEXTS, found, links, make_doc
@@ -28,6 +29,11 @@ def test_links_and_candidates(nlp):
         assert scores == sorted(scores, reverse=True)
         assert isinstance(ent._.pel_nil_score, float)
         assert all(type(pair) is list and type(pair[1]) is float for pair in ent._.pel_candidates)
+
+
+def test_the_factory_says_what_it_assigns():
+    assigned = spacy.blank("en").get_factory_meta("proxy_entity_linker").assigns
+    assert assigned == ["token.ent_kb_id", *(f"span._.pel_{name}" for name in EXTENSIONS)]
 
 
 def test_uninitialized_component_says_so():
