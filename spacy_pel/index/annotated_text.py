@@ -75,6 +75,11 @@ class AliasPriors:
             np.concatenate([self._counts, more._counts]),
         )
 
+    def redirected(self, successors: NDArray[np.int32]) -> "AliasPriors":
+        """With the counts of other entities: for each row of the knowledge base the one that gets its counts."""
+        kb_rows = np.where(self.kb_rows < 0, self.kb_rows, successors[self.kb_rows])
+        return AliasPriors.summed(self.surface_hashes, kb_rows, self._counts)
+
     @classmethod
     def summed(cls, hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: NDArray[np.int32]) -> "AliasPriors":
         """Sum the counts of equal pairs; the arrays may be in any order."""
@@ -163,6 +168,11 @@ class Topics:
         texts = np.repeat(np.arange(len(distinct)), [len(rows) for rows in distinct])
         order = np.argsort(rows, kind="stable")
         return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
+
+    def redirected(self, successors: NDArray[np.int32]) -> "Topics":
+        """With the texts of other entities: for each row of the knowledge base the one that gets its texts."""
+        pairs = np.unique(np.stack([successors[self.kb_rows], self.texts]), axis=1)
+        return Topics(self.vectors, *pairs)
 
     def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
         """P(entity | text) of pairs.

@@ -218,7 +218,7 @@ class EntityIndex:
             kb: the knowledge base after the change.
             encoder: the one that the index was built with.
             kb_rows: rows that were added, updated or retired. Cards and names are
-                re-embedded; mention rows stay as long as the entity is live.
+                re-embedded; mention rows, counts, topics and short forms stay, or go to a successor.
 
         Raises:
             PelError: if it is a different encoder.
@@ -228,13 +228,26 @@ class EntityIndex:
         kb_rows = np.unique(kb_rows)
         live = kb_rows[np.isin(kb_rows, kb.live_rows)]
         embedded = list(embed_entities(kb, encoder, live, self.kinds))  # may fail: nothing has changed yet
-        self.rows.retire(np.setdiff1d(kb_rows, live), KINDS)
+        retired = np.setdiff1d(kb_rows, live)
+        self._redirect(retired, kb.rows(kb.ids_at(retired)), kb.n_rows)
+        self.rows.retire(retired, KINDS)
         self.rows.retire(live, NAME_KINDS)
         for kind, embedded_rows, texts, vectors in embedded:
             self.vectors.add(vectors)
             self.rows.append(embedded_rows, kind, texts)
         self.kb_fingerprint = kb.fingerprint
         self.path = self._fingerprint = None
+
+    def _redirect(self, old: Rows, new: Rows, n_rows: int) -> None:
+        """Let what annotated text says of retired entities count for their successors; -1 = there is none."""
+        if not (new >= 0).any():
+            return
+        successors = np.arange(n_rows, dtype=np.int32)
+        successors[old[new >= 0]] = new[new >= 0]
+        self.rows.redirect(successors)
+        self.priors = self.priors.redirected(successors)
+        self.abbreviations = self.abbreviations.redirected(successors)
+        self.topics = None if self.topics is None else self.topics.redirected(successors)
 
     def add_abbreviations(self, abbreviations: AliasPriors) -> None:
         """Add what short forms stand for to what is known already."""

@@ -72,6 +72,14 @@ class RowTable:
         self.texts = np.concatenate([self.texts, texts])
         self._masks = {}
 
+    def redirect(self, successors: NDArray[np.int32]) -> None:
+        """Give rows of mentions to other entities.
+
+        Args:
+            successors: for each row of the knowledge base the entity that has its mentions.
+        """
+        self.kb_rows = np.where(self._of_kinds(("mention",)), successors[self.kb_rows], self.kb_rows)
+
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
         """Mask the rows of these entities and kinds."""
         self.live = self.live & ~(np.isin(self.kb_rows, kb_rows) & self._of_kinds(kinds))

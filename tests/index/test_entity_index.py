@@ -7,6 +7,7 @@ import pytest
 from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
+from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_rows import KIND
@@ -108,6 +109,23 @@ def assert_same(one, other, kb, encoder):
     np.testing.assert_array_equal(tables[0].kb_rows, tables[1].kb_rows)
     for name, values in tables[0].features.items():
         np.testing.assert_array_equal(values, tables[1].features[name])
+
+
+def test_what_texts_say_of_a_retired_entity_counts_for_its_successor(index, kb, encoder, tmp_path):
+    old, new = rows = kb.rows(["C90", "C92"])
+    named = index.priors.total(rows).sum()
+    mentions = np.isin(index.kb_rows, rows) & (index.rows.kinds == ALL.index("mention"))
+    index.add_abbreviations(AliasPriors.build(["cc", "cc"], np.array([old, -1])))
+    assert named > index.priors.total(rows)[1] and mentions.sum() > 1
+    kb.retire(["C90"], {"C90": "C92"})
+    index.add_entities(kb, encoder, np.array([old]))
+    index.to_disk(tmp_path / "index")
+    for one in (index, EntityIndex.from_disk(tmp_path / "index")):
+        assert one.priors.total(rows).tolist() == [0, named]
+        assert (one.kb_rows[: len(mentions)][mentions] == new).all()
+        assert one.rows.live[: len(mentions)][mentions].all()
+        assert sorted(one.abbreviations.kb_rows.tolist()) == [-1, new]
+    assert best_ids(index, kb, encoder, "common cold")[0] == "C92"
 
 
 @pytest.mark.parametrize("vectors", [FaissIVF(), FaissIVF(codes="int8")])

@@ -70,6 +70,12 @@ def by_hand(encoder, documents, text):
     return [share if any(e in rows for rows in named) else UNKNOWN for e, share in enumerate(shares)]
 
 
+def test_the_texts_of_a_retired_entity_are_those_of_its_successor():
+    topics = Topics.build(np.eye(3), [np.array([0, 1]), np.array([1]), np.array([2])])
+    moved = topics.redirected(np.array([1, 1, 2], dtype=np.int32))
+    assert (moved.kb_rows.tolist(), moved.texts.tolist()) == ([1, 1, 2], [0, 1, 2])
+
+
 def test_shares(encoder, documents):
     topics = build(encoder, documents).topics
     assert len(topics) == 3  # of texts that name an entity
