@@ -1,5 +1,6 @@
 """Finds the candidates of mentions, and the evidence for each."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,13 +12,15 @@ from ..errors import Errors, PelError
 from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
-from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Mask, Masks, MentionInText, Scores
+from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Flags, Mask, Masks, MentionInText, Scores
 from ..types.semantic_types import did_you_mean_value, listed_values
+from ..util import normalize_alias
 from .confidence import DEPTH
 from .mention_types import type_shares
 from .query import MentionQuery
 
 EntityTypes = dict[str, frozenset[str]]
+_WORD = re.compile("[a-z]{2,5}")
 
 
 def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
@@ -64,10 +67,26 @@ class CandidateFinder:
             table = self._find_forms(queries, depth)
         if not table.kb_rows.shape[1]:
             table = table.widened(1)
-        is_blank = np.array([not query.form for query in queries], dtype=np.bool_)
-        if is_blank.any():
-            table = replace(table, kb_rows=np.where(is_blank[:, None], -1, table.kb_rows))
+        left_out = np.array([not query.form for query in queries], dtype=np.bool_)[:, None] | self._acronyms(
+            queries, table
+        )
+        if left_out.any():
+            table = replace(table, kb_rows=np.where(left_out, -1, table.kb_rows))
         return table.plus(self._document_features(queries, table))
+
+    def _acronyms(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Flags:
+        """(n, k), the candidates that a word names only as an acronym of theirs, in a text that has capitals: where
+        someone feels sad, seasonal affective disorder is not meant."""
+        is_word = [bool(_WORD.fullmatch(one.form)) and one.context != one.context.lower() for one in queries]
+        exact = table.features.get("exact", np.zeros(table.kb_rows.shape))
+        acronyms = (table.kb_rows >= 0) & (exact > 0) & np.array(is_word, dtype=np.bool_)[:, None]
+        rows = table.kb_rows[acronyms]
+        forms = [queries[number].form for number in np.nonzero(acronyms)[0].tolist()]
+        acronyms[acronyms] = [
+            all(name.isupper() for name in names if normalize_alias(name) == form)
+            for names, form in zip(self.kb.names_at(rows) if len(rows) else [], forms, strict=True)
+        ]
+        return acronyms
 
     def _find(self, mentions: Sequence[MentionInText], masks: Masks, depth: int) -> CandidateTable:
         return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)

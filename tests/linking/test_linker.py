@@ -78,6 +78,24 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
     assert links[0] == links[1] and links[2].kb_id.startswith("M")
 
 
+@pytest.mark.parametrize(
+    "text, is_candidate",
+    [
+        ("She felt sad.", [False, True]),
+        ("she felt sad.", [True, True]),  # a text without capitals
+        ("SAD is treated.", [True, True]),
+        ("sad", [True, True]),  # a term, not a text
+    ],
+)
+def test_a_lower_case_word_is_no_acronym_where_there_are_capitals(text, is_candidate):
+    kb = KnowledgeBase([Entity("D1", "seasonal affective disorder", ("SAD",)), Entity("D2", "sadness", ("Sad",))])
+    encoder = HashEmbed(width=64)
+    linker = Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissIVF()), NearestRow(), NetworkNil())
+    start = text.lower().index("sad")
+    (link,) = linker.link([MentionQuery(text, start, start + 3)])
+    assert [key in link.ids for key in ("D1", "D2")] == is_candidate
+
+
 def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
     linker = make_linker(LinearCombiner(), LogisticNil())
     corpus = mixed_documents()

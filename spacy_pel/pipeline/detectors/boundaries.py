@@ -55,7 +55,13 @@ _NEGATION = re.compile(
     r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
     r"|(?i:hx\s+of|h/o|c/o|s/p)"  # no negations, but shorthand that ConText knows
     r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
+    r"|[Tt]he"  # nor is this one; "a" may be a letter of the name: "A fib"
     r")(?:\s+(?i:any))?(?![\w-])"
+)
+# people: "Dr. Poe", "Drs Kumar and Lee"; not "MS." and "MR.", which are illnesses in capitals
+_PERSON = re.compile(
+    r"(?<![\w-])(?:(?:Dr|Mrs?|Ms|Mx|Prof)\.?|(?:dr|mrs?|ms|DR|MRS|PROF)\.|(?:Drs\.?|DRS\.)(?:\s[A-Z][\w'’-]+,?\sand)?)"
+    r"\s(?:[A-Z]\.\s)?[A-Z][\w'’-]+"
 )
 _HEADING = re.compile(
     r"(?<![\w-])(?i:"
@@ -174,8 +180,8 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
     """Cut mentions where none may begin, end or go on.
 
     No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
-    item, or begins with a negation, so that components that look for negations still see it. Doses, values and
-    the headings of notes are in none.
+    item, or begins with a negation, so that components that look for negations still see it. Doses, values,
+    people with their titles and the headings of notes are in none.
 
     Args:
         doc: the document.
@@ -188,7 +194,7 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
         begin or end within a token, as in "fever/chills".
     """
     text = doc.text
-    left_out = sorted(match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
+    left_out = sorted(match.span() for pattern in (_NEGATION, _PERSON, _HEADING) for match in pattern.finditer(text))
     doses = [match.span() for match in _DOSE.finditer(text)]
     return [
         [

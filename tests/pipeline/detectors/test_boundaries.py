@@ -43,6 +43,20 @@ def cut(nlp, text):
 @pytest.mark.parametrize(
     "text, expected",
     [
+        # articles
+        ("the sputum", ["sputum"]),
+        ("The Thelarche", ["Thelarche"]),
+        ("A fib", ["A fib"]),
+        # people
+        ("Dr. Poe", []),
+        ("Dr Smith", []),
+        ("DR. POE", []),
+        ("ms. Poe", []),
+        ("Drs. Kumar and Lee", []),
+        ("Mr. J. Lee", []),
+        ("DR screening", ["DR screening"]),
+        ("MS. Pain", ["MS. Pain"]),
+        ("dr is common", ["dr is common"]),
         # items of lists
         ("1.HTN 2.COPD 3.CKD", ["HTN", "COPD", "CKD"]),
         ("1. gout 2. anemia 3. asthma", ["gout", "anemia", "asthma"]),
