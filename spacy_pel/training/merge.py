@@ -1,100 +1,39 @@
 """Merging ontologies by cross reference into one knowledge base with the ids of another.
 
 What readers before all ontologies give is the base, e.g. MeSH: entities with their own ids. Every
-term of an ontology is mapped to ids (by a UMLS cross reference, a mapping table, or the mappings
-of an earlier source) and adds its names, definition, type, cross references and parents to each of them.
-Then twins are merged, and only then do the other readers add names with ids of their own (annotated text), so
-that twins do not depend on a corpus. Tables of facts about the ids come last.
+term of an ontology is mapped to one id (by a UMLS cross reference, a mapping table, or the mappings
+of an earlier source; of several ids to that which other sources call so) and adds its names, definition, type,
+cross references and parents to it. Then the other readers add names with ids of their own, annotated text among
+them, and tables add facts about the ids. Last, preferred names are chosen, and twins become one entity.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
 from ..errors import Errors, PelError, shortened
-from ..kb.repair import ends_of_chains, is_obsolete, without_markup
-from ..ontologies import Term, clean_text, read_terms
+from ..kb.repair import ends_of_chains, is_obsolete
+from ..ontologies import Term, read_terms
 from ..registry import registry
 from ..types import Entity
+from ..types.semantic_types import type_group
 from ..util import logger, normalize_alias
 from ..util.files import unexpected
 from ..util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
+from .merge_record import MergeRecord, plain_name
+from .merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, without_circles
 from .merge_terms import branch_of, merged, nearest_ancestors, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
-
-
-@dataclass
-class MergeRecord:
-    """One id's names, definition and origin, from all sources so far.
-
-    Attributes:
-        named: casefolded name -> the name; the first is the canonical name.
-        types: strong types in order.
-        weak_types: those of the first source that has any; they are used where there are no strong ones.
-        xrefs: cross references in order -> whether a sure source gave it: not an ontology of another vocabulary.
-        parents: ids of broader entities; they may be retired, or lacking.
-        term_ids: the source terms that point to this id.
-        sources: the sources that name it.
-        curated: the sources that name it by a curated mapping file.
-    """
-
-    named: dict[str, str] = field(default_factory=dict)
-    definition: str | None = None
-    types: dict[str, None] = field(default_factory=dict)
-    weak_types: dict[str, None] = field(default_factory=dict)
-    xrefs: dict[str, bool] = field(default_factory=dict)
-    parents: dict[str, None] = field(default_factory=dict)
-    term_ids: dict[str, None] = field(default_factory=dict)
-    sources: set[str] = field(default_factory=set)
-    curated: set[str] = field(default_factory=set)
-
-    def add_name(self, name: str) -> bool:
-        """Whether the name was new."""
-        name = clean_text(without_markup(name))
-        n_before = len(self.named)
-        if name:
-            self.named.setdefault(name.casefold(), name)
-        return len(self.named) > n_before
-
-    def add_definition(self, definition: str | None) -> None:
-        """Take the definition if there is none yet."""
-        if self.definition is None and definition:
-            self.definition = clean_text(without_markup(definition)) or None
-
-    def add_types(self, names: Iterable[str], *, weak: bool) -> None:
-        """Take the types; weak ones only if there are none yet, as ontologies that disagree are not both right."""
-        if not (weak and self.weak_types):
-            (self.weak_types if weak else self.types).update((name, None) for name in names if name)
-
-    def add_xref(self, xref: str, *, own: bool) -> None:
-        """Take a cross reference; ``own``: it is sure."""
-        self.xrefs[xref] = own or self.xrefs.get(xref, False)
-
-    def take_over(self, other: "MergeRecord") -> None:
-        """Take over the content of a retired record."""
-        for folded, name in other.named.items():
-            self.named.setdefault(folded, name)
-        self.add_definition(other.definition)
-        self.add_types(other.weak_types, weak=True)
-        for xref, own in other.xrefs.items():
-            self.add_xref(xref, own=own)
-        for kept in ("types", "parents", "term_ids"):
-            getattr(self, kept).update(getattr(other, kept))
-        self.sources |= other.sources
-        self.curated |= other.curated
-
-    def entity(self, entity_id: str) -> Entity:
-        """The record as an entity of the knowledge base."""
-        name, *aliases = self.named.values()
-        types = tuple(self.types or self.weak_types)
-        return Entity(entity_id, name, tuple(aliases), types, self.definition, tuple(self.xrefs), tuple(self.parents))
+_ALIKE = 0.85  # of two names' letters, as in "tumor" and "tumours"
 
 
 class Merge:
@@ -108,12 +47,19 @@ class Merge:
     def __init__(self, config: MergeConfig, data: Path) -> None:
         self.config = config
         self.data = Path(data)
-        self.redirects: dict[str, str] = {}  # of the readers, and the twins
-        self.twins: dict[str, str] = {}  # retired id -> the id that stays
+        self._witnesses = Witnesses()
+        self.redirects: dict[str, str] = {}  # of the readers, and the ids that became another one
         self.report: dict[str, dict[str, int]] = {}  # source -> counts
+        self.rules = Rules()
         self._records: dict[str, MergeRecord] = {}
         self._read: dict[str, dict[str, Any]] = {}  # source -> what its reader says of it
+        self._heard: dict[
+            str, tuple[Any, Iterable[Entity]]
+        ] = {}  # source -> reader, and what it read, until it is added
+        self._terms: dict[str, dict[str, Term]] = {}  # source -> its terms
         self._ids_of: dict[str, Pairs] = {}  # source -> term id -> ids
+        self._curated: dict[str, set[tuple[str, str]]] = {}  # source -> curated pairs of term id and id
+        self._passed_over: dict[str, str] = {}  # id that a term may be -> the id that it is
         self._prefixes: set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
         self._vocabularies = frozenset(config.xrefs)
@@ -128,28 +74,104 @@ class Merge:
             self._add_entities(name, source)
         base_ids = set(self._records)
         self._prefixes = {entity_id.partition(":")[0] for entity_id in base_ids if ":" in entity_id}
-        for name, source in sources.items():
-            if not (source.reader or source.own_ids):
-                self._add_ontology(name, source)
-        self.twins = merge_twins(self._records, base_ids)
-        self.redirects.update(self.twins)
+        ontologies = {name: source for name, source in sources.items() if not (source.reader or source.own_ids)}
+        self._link_all(ontologies)
+        for name, source in ontologies.items():
+            self._add_ontology(name, source)
         for name, source in sources.items():
             if source.reader and name not in base:
                 self._add_entities(name, source)
+        # the other ids of terms, if nothing else names them
+        self.redirects.update((old, new) for old, new in self._passed_over.items() if old not in self._records)
         for name, source in sources.items():
             if source.own_ids:
+                self._terms[name] = read_source_terms(source, self.data)
+                self._ids_of[name], self._curated[name] = self._link(source, self._terms[name])
                 self._add_ontology(name, source)
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, path=self.config.path))
+        self._settle(base_ids)
         ends = ends_of_chains(self.redirects, self._records)
         self.redirects = {old: new for old, new in ends.items() if new in self._records}
         self._drop_loose_xrefs()
+        for record in self._records.values():
+            parents = (self.redirects.get(parent, parent) for parent in record.parents)
+            record.parents = {parent: None for parent in parents if parent in self._records}
+        without_circles(self._records, self.rules)
         for entity_id in sorted(self._records):
-            record = self._records[entity_id]
-            parents = dict.fromkeys(self.redirects.get(parent, parent) for parent in record.parents)
-            record.parents = {parent: None for parent in parents if parent != entity_id and parent in self._records}
-            yield record.entity(entity_id)
+            yield self._records[entity_id].entity(entity_id)
+
+    def _link_all(self, sources: Mapping[str, MergeSource]) -> None:
+        """Read ontologies, and find the one id of each of their terms."""
+        for name, source in sources.items():
+            self._terms[name] = read_source_terms(source, self.data)
+        self._hear_readers()
+        # a source that goes by way of another one needs the ids that are chosen for that one's terms
+        direct = [name for name, source in sources.items() if source.via is None]
+        for names in (direct, *([name] for name in sources if name not in direct)):
+            links = {name: self._link(sources[name], self._terms[name]) for name in names}
+            for name, (ids_of, curated) in links.items():
+                self._curated[name] = curated
+                for term_id, (entity_id, *others) in ids_of.items():
+                    if not others:  # so this is sure
+                        self._witnesses.add(entity_id, self._names_of(name, term_id), name)
+            for name, (ids_of, _) in links.items():
+                chosen = {term_id: self._one_id(name, term_id, ids) for term_id, ids in ids_of.items()}
+                self._ids_of[name] = {term_id: [entity_id] for term_id, entity_id in chosen.items() if entity_id}
+
+    def _hear_readers(self) -> None:
+        """Hear what the base and the readers of ids call them."""
+        for entity_id, record in self._records.items():
+            self._witnesses.add(entity_id, map(self._normalized, record.named.values()), "")
+        for name, source in self.config.sources.items():
+            if source.reader and source.names and not source.vocabulary and name not in self.report:
+                reader, entities = self._open(name, source)
+                self._heard[name] = reader, list(entities)
+                for entity in self._heard[name][1]:
+                    entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
+                    names = map(self._normalized, (entity.canonical_name, *entity.aliases))
+                    self._witnesses.add(entity_id, names, name)
+                    if source.forms:
+                        self._witnesses.annotated.add(entity_id)
+
+    def _names_of(self, name: str, term_id: str) -> list[str]:
+        """The normalised names of a term of the source with this name; none if only a mapping has it."""
+        term = self._terms[name].get(term_id)
+        return [] if term is None else list(map(self._normalized, term.names(("exact",))))
+
+    def _one_id(self, name: str, term_id: str, ids: list[str]) -> str:
+        """The id of a term of the source with this name; "" if its names are not those of the id."""
+        names, witnesses = self._names_of(name, term_id), self._witnesses
+        best = ids[0] if len(ids) == 1 else witnesses.best(ids, names, name)
+        for other in ids:
+            if other != best:
+                self._passed_over.setdefault(other, best)
+                self.rules["one term, one id"].add(f"{term_id}: {best}, not {other}")
+        needs_name = self.config.sources[name].shared_name and (term_id, best) not in self._curated[name]
+        if needs_name and names and witnesses.others(best, name) and not witnesses.agreeing(best, names, name):
+            self.rules["mapping without a shared name"].add(f"{term_id} ({names[0]}): {best}")
+            return ""
+        return best
+
+    def _settle(self, base_ids: set[str]) -> None:
+        """Choose the preferred names, and let ids that say nothing of their own lead to others."""
+        records = self._records
+        self._merge(choose_preferred_names(records, base_ids, self.rules), base_ids)
+        self._merge(find_twins(records, base_ids, self._witnesses.annotated), base_ids)
+        for entity_id, record in records.items():
+            if 0 < self.config.most_names < len(record.named):
+                self.rules["names left out"].add(f"{entity_id} ({record.canonical_name}): {len(record.named)}")
+                record.named = dict([*record.named.items()][: self.config.most_names])
+
+    def _merge(self, twins: Mapping[str, str], base_ids: Collection[str]) -> None:
+        """Let entities become others, in place."""
+        for old, new in twins.items():
+            if old not in base_ids and old in self._records and new in self._records:
+                twin = self._records.pop(old)
+                self.rules["twins"].add(f"{old} ({twin.canonical_name}): {new}")
+                self._records[new].take_over(twin)
+                self.redirects[old] = new
 
     def _check_files(self) -> None:
         """Before the first source is read, which may take minutes.
@@ -164,12 +186,19 @@ class Merge:
                     raise unexpected(self.data / file, f"a file or folder of the source '{name}'", "nothing", todo)
 
     def _drop_loose_xrefs(self) -> None:
-        """Leave out ontologies' cross references to a vocabulary of which a surer source gives some."""
-        records = self._records.values()
-        own = {xref.partition(":")[0] for record in records for xref, is_own in record.xrefs.items() if is_own}
-        for record in records:
+        """Leave out ontologies' cross references to a vocabulary of which a surer source gives some, and terms'
+        ids as cross references of other entities than the terms'."""
+        records = self._records
+        own = {xref.partition(":")[0] for record in records.values() for xref, sure in record.xrefs.items() if sure}
+        id_of = {
+            term_id: self.redirects.get(ids[0], ids[0])
+            for name, links in self._ids_of.items()
+            for term_id, ids in links.items()
+            if not self.config.sources[name].own_ids
+        }
+        for entity_id, record in records.items():
             kept = (item for item in record.xrefs.items() if item[1] or item[0].partition(":")[0] not in own)
-            record.xrefs = dict(kept)
+            record.xrefs = {xref: sure for xref, sure in kept if id_of.get(xref, entity_id) == entity_id}
 
     @property
     def source(self) -> dict[str, Any]:
@@ -181,13 +210,15 @@ class Merge:
             # a path outside the data folder is meaningless on another machine
             files = [Path(file).name if Path(file).is_absolute() else file for file in source.files]
             sources.append({**facts, "name": name, "files": files, **self.report.get(name, {})})
-        about = {"name": self.config.name, "licence": self.config.licence, "twins_merged": len(self.twins)}
+        about = {
+            "name": self.config.name,
+            "licence": self.config.licence,
+            "rules": {rule: one.count for rule, one in self.rules.items()},
+        }
         return {**about, "sources": sources}
 
     def _add_ontology(self, name: str, source: MergeSource) -> None:
-        terms = read_source_terms(source, self.data)
-        links, curated = self._link(source, terms)
-        self._ids_of[name] = links
+        terms, links, curated = self._terms[name], self._ids_of[name], self._curated[name]
         counts = self.report[name] = defaultdict(int, terms=len(terms))
         owners = None if source.homonyms else self._owners()
         known = set() if owners is None else set(self._records)
@@ -204,10 +235,11 @@ class Merge:
                 record = self._record(entity_id, name)
                 if (term_id, entity_id) in curated:
                     record.curated.add(name)
-                record.term_ids[term_id] = None
                 names = term.names(("exact",))
                 if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
                     names = self._unshared(names, entity_id, owners, counts)
+                if source.names and term.name in names:
+                    record.add_label(name, term.name)
                 own, others = (term.xrefs, []) if source.own_ids else ([term_id], term.xrefs)
                 types = [kind] if kind else term.types
                 self._describe(name, record, term_id, names, term.definition, types, own, others)
@@ -343,45 +375,75 @@ class Merge:
             for other_id, term_id, _ in read_sssom(self.data / path):
                 yield other_id, source.id_prefix + term_id.partition(":")[2]
 
-    def _id_of_code(self, vocabulary: str) -> Callable[[str], str]:
-        """A function from a code of a vocabulary to an id: that of the only entity so far with this cross reference,
-        else the code with the vocabulary as its prefix."""
-        ids: dict[str, list[str]] = defaultdict(list)
+    def _joins(self, source: MergeSource) -> Callable[[Entity], str]:
+        """A function from an entity of a source to its id here: that of the only entity so far with its code, with a
+        cross reference in a vocabulary of ``join``, or with its name, if drugs are joined by name; else its code with
+        the vocabulary as its prefix."""
+        ids: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
             for xref in record.xrefs:
-                ids[xref].append(entity_id)
+                ids[xref].add(entity_id)
+        owners = self._owners() if source.join_names else {}
 
-        def id_of(code: str) -> str:
-            xref = code_xref(vocabulary, code)
-            known = ids.get(xref, [])
-            return known[0] if len(known) == 1 else xref
+        def id_of(entity: Entity) -> str:
+            code = code_xref(source.vocabulary, entity.concept_id)
+            joined = [xref for xref in _xrefs(source, entity) if xref.partition(":")[0] in source.join]
+            for found in (*(ids.get(xref, set()) for xref in (code, *joined)), self._called(entity, owners)):
+                if len(found) == 1:
+                    return next(iter(found))
+            return code
 
         return id_of
 
-    def _add_entities(self, name: str, source: MergeSource) -> None:
+    def _called(self, entity: Entity, owners: Mapping[str, set[str]]) -> set[str]:
+        """The ids that are called as an entity is, and may be of its kind."""
+        found = owners.get(self._normalized(entity.canonical_name), set())
+        return {one for one in found if type_group(self._records[one].all_types) in ("CHEM", "")}
+
+    def _open(self, name: str, source: MergeSource) -> tuple[Any, Iterable[Entity]]:
+        """The reader of a source, and what it reads."""
         make = registry.resolve_short("pel_kb_readers", source.reader or "")
         try:
             reader = make(**source.settings)
         except TypeError as err:  # a setting that it lacks
             got = f"merge.sources.{name}.settings: {err}"
             raise PelError(Errors.E142.format(path=self.config.path, got=got)) from err
+        return reader, reader([self.data / path for path in source.files]) if source.files else ()
+
+    def _add_entities(self, name: str, source: MergeSource) -> None:
+        reader, entities = self._heard.pop(name) if name in self._heard else self._open(name, source)
         counts = self.report[name] = defaultdict(int)
         owners = None if source.homonyms else self._owners()
-        id_of = self._id_of_code(source.vocabulary) if source.vocabulary else str
-        for entity in reader([self.data / path for path in source.files]) if source.files else ():
+        ids: dict[str, str] = {}
+        if source.vocabulary:
+            entities, joined = list(entities), self._joins(source)
+            ids = {entity.concept_id: joined(entity) for entity in entities}
+
+        def id_of(code: str) -> str:
+            return ids.get(code) or (code_xref(source.vocabulary, code) if source.vocabulary else code)
+
+        for entity in entities:
             given_id = id_of(entity.concept_id)
             entity_id = self.redirects.get(given_id, given_id)
-            only_known = source.only_known or not source.names
-            if not self._valid(entity_id) or (only_known and entity_id not in self._records):
+            is_known = entity_id in self._records
+            is_new = not is_known and entity_id not in self._passed_over
+            unwanted = (source.only_known or not source.names) and not is_known or source.only_new and not is_new
+            if unwanted or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue
             record = self._record(entity_id, name)
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
+            if source.forms:
+                record.forms = tuple(names)
+                names = self._names_among(record, names)
+                counts["forms_left_out"] += len(record.forms) - len(names)
             if owners is not None:
                 names = self._unshared(names, entity_id, owners, counts)
+            if source.names and not source.forms and entity.canonical_name in names:
+                record.add_label(name, entity.canonical_name)
             types = [source.type] if source.type else entity.types
             codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
-            self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *entity.xrefs])
+            self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *_xrefs(source, entity)])
             record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
         self._read[name] = reader.source
         self.redirects.update(
@@ -390,6 +452,24 @@ class Merge:
             if old not in self._records and old not in self.redirects
         )
         self._finish(name)
+
+    def _names_among(self, record: MergeRecord, forms: Sequence[str]) -> list[str]:
+        """The forms in annotated text that are names: those that look like a name of the entity from elsewhere,
+        in the plural, inflected or in another spelling; the commonest if it has no other."""
+        if not record.named:
+            return next(([form] for form in forms if plain_name(form)), [])
+        names = list(map(self._normalized, record.named.values()))
+        return [form for form in forms if _resembles(self._normalized(form), names)]
+
+
+def _resembles(form: str, names: Sequence[str]) -> bool:
+    best = process.extractOne(form, names, scorer=Indel.normalized_similarity, score_cutoff=_ALIKE)
+    return best is not None and re.findall(r"\d+", form) == re.findall(r"\d+", best[0])
+
+
+def _xrefs(source: MergeSource, entity: Entity) -> list[str]:
+    """The cross references of an entity of a reader, with their vocabulary before them."""
+    return [xref if ":" in xref else source.xref_prefix + xref for xref in entity.xrefs]
 
 
 def code_xref(vocabulary: str, code: str) -> str:
@@ -419,51 +499,3 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
         for term in terms:
             found[term.id].append(term)
     return {term.id: term for term in map(merged, found.values()) if not (term.obsolete or is_obsolete(term.name))}
-
-
-def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozenset()) -> dict[str, str]:
-    """Merge the twins among the records, in place.
-
-    Args:
-        records: id -> record; the retired ids are taken out.
-        base: ids that are never retired.
-
-    Returns:
-        Retired id -> the id that stays.
-    """
-
-    def preference(entity_id: str) -> tuple[bool, int, int, str]:
-        record = records[entity_id]
-        return entity_id not in base, -len(record.curated), -len(record.sources), entity_id
-
-    redirects: dict[str, str] = {}
-    for group in find_twins(records):
-        keeper, *others = sorted(group, key=preference)
-        for entity_id in others:
-            if entity_id not in base:
-                records[keeper].take_over(records.pop(entity_id))
-                redirects[entity_id] = keeper
-    return redirects
-
-
-def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
-    """The groups of twins, each with two ids at least."""
-    same_names: dict[frozenset, list[str]] = defaultdict(list)
-    for entity_id, record in records.items():
-        same_names[frozenset(map(normalize_alias, record.named.values()))].append(entity_id)
-    groups = [group for ids in same_names.values() if len(ids) > 1 for group in _joined(ids, records)]
-    return [group for group in groups if len(group) > 1]
-
-
-def _joined(ids: list[str], records: Mapping[str, MergeRecord]) -> list[list[str]]:
-    """The groups of ids that are connected, where sharing a source term connects."""
-    from scipy.cluster.hierarchy import DisjointSet
-
-    connected, first_of_term = DisjointSet(ids), dict[str, str]()
-    for entity_id in ids:
-        for term_id in records[entity_id].term_ids:
-            connected.merge(entity_id, first_of_term.setdefault(term_id, entity_id))
-    groups: dict[str, list[str]] = defaultdict(list)
-    for entity_id in ids:
-        groups[connected[entity_id]].append(entity_id)
-    return list(groups.values())

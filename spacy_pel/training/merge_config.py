@@ -34,11 +34,14 @@ class MergeSource(Strict):
         via: the name of an earlier source: terms get the ids of that source's terms ...
         via_mappings: ... that these SSSOM files map to them, or (without) that have the same term ids.
         id_prefix: the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
+        join: more vocabularies of cross references by which the reader's entities are those of earlier sources,
+            e.g. "UNII".
+        join_names: so does a name that one chemical alone has.
         columns: for tables: file name -> what its columns hold.
         header: do the tables begin with a line of column names?
         where: for tables: name of a column -> the values whose lines are read.
         separator: for tables: between the texts of a cell.
-        xref_prefix: for tables: prepended to cross references that lack it.
+        xref_prefix: for tables and readers: prepended to cross references that lack it.
         own_ids: the tables' ids are already those of the merged knowledge base.
         names: take the names; without them a source adds to known ids only.
         homonyms: take names that another id has from an earlier source, too. Without them an ontology
@@ -47,6 +50,10 @@ class MergeSource(Strict):
             out: a brand called "Relief".
         xrefs: take the cross references, and an ontology's own ids as such.
         only_known: name only ids that an earlier source has.
+        only_new: name only ids that no earlier source has, nor an ontology as another id of one of its terms.
+        shared_name: a mapping that is not curated needs a name that another source gives the id, if any does.
+        forms: the names are surface forms of annotated text. They are evidence, which the index counts, and become
+            names only if they look like one of the entity's names, or if it has none.
         type: the type that the entities get; "" = their own, if they have any.
         types_below: type -> ids of terms: they and the terms below them get it instead of ``type``. The nearest of
             these ancestors counts.
@@ -69,11 +76,16 @@ class MergeSource(Strict):
     where: dict[str, list[str]] = {}
     separator: str = "|"
     xref_prefix: str = ""
+    join: list[str] = []
+    join_names: bool = False
     own_ids: bool = False
     names: bool = True
     homonyms: bool = True
     xrefs: bool = True
     only_known: bool = False
+    only_new: bool = False
+    shared_name: bool = False
+    forms: bool = False
     type: str = ""
     types_below: dict[str, list[str]] = {}
     weak_type: bool = False
@@ -88,6 +100,7 @@ class MergeConfig(Strict):
     Attributes:
         id_pattern: a regular expression for the ids, e.g. "C[0-9]{7}"; others are left out.
         sources: in order of preference for names and definitions.
+        most_names: of an entity; 0 = any number. The later ones of permutations are left out.
         xrefs: the vocabularies whose cross references are kept, in their usual spelling, e.g. ["MESH", "ICD10CM"].
             Those of an ontology to another vocabulary are left out where a surer source gives any of that
             vocabulary: its own ontology, a reader, or a table with ``own_ids``.
@@ -97,6 +110,7 @@ class MergeConfig(Strict):
     xrefs: list[str] = []
     sources: dict[str, MergeSource]
     id_pattern: str = ".+"
+    most_names: int = 0
     name: str = ""
     licence: str = ""
     _path: Path | str = "in memory"

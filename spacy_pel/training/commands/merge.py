@@ -26,7 +26,7 @@ def kb_merge(
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
 
-    Twins (ids with the same names from the same source term) become one entity; the retired id still resolves.
+    Each term goes to one id, preferred names go by vote, and twins become one entity; a retired id still resolves.
     To add names to a knowledge base with ids of its own, e.g. MeSH, make its reader the first source. Override
     settings with --merge.KEY VALUE.
 
@@ -46,14 +46,16 @@ def kb_merge(
     merge = Merge(parse_merge_config(settings["merge"], config), data)
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
-    counts = {"entities": len(kb), "twins_merged": len(merge.twins), "fingerprint": kb.fingerprint}
-    emit({**counts, "sources": merge.report}, as_json=as_json, text=_merge_text)
+    counts = {"entities": len(kb), "redirects": len(merge.redirects), "fingerprint": kb.fingerprint}
+    emit({**counts, "sources": merge.report, "rules": merge.rules.as_json()}, as_json=as_json, text=_merge_text)
 
 
 def _merge_text(result: dict[str, Any]) -> str:
-    lines = [f"{result['entities']:,} entities, {result['twins_merged']:,} twins merged"]
+    lines = [f"{result['entities']:,} entities, {result['redirects']:,} redirects"]
     lines += [f"{'source':<16} {'terms':>8} {'ids':>8} {'ids new':>8} {'names new':>10}"]
     for name, counts in result["sources"].items():
         terms, ids, new_ids, names = (counts.get(key, 0) for key in ("terms", "ids", "ids_new", "names_new"))
         lines.append(f"{name:<16} {terms:>8,} {ids:>8,} {new_ids:>8,} {names:>10,}")
+    for rule, found in result["rules"].items():
+        lines += [f"{rule}: {found['count']:,}", *(f"  {example}" for example in found["examples"])]
     return "\n".join([*lines, f"fingerprint {result['fingerprint']}"])

@@ -1,0 +1,212 @@
+"""What makes a merged knowledge base trustworthy: one term names one entity, preferred names go by vote, and entities
+that nothing tells apart become one.
+
+A vocabulary's cross reference often names several ids, and a mapping from one vocabulary to the next may go astray.
+So names bear witness: an id that other sources call as the term is called is the term's id.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..types.semantic_types import type_group
+from ..util import normalize_alias
+from .merge_record import MergeRecord, plain_name
+
+_EXAMPLES = 10
+
+
+@dataclass
+class RuleCount:
+    """How often a rule changed something, and the first examples."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, example: str) -> None:
+        """Count a change."""
+        self.count += 1
+        if len(self.examples) < _EXAMPLES:
+            self.examples.append(example)
+
+
+class Rules(dict[str, RuleCount]):
+    """What the rules changed, by rule."""
+
+    def __missing__(self, rule: str) -> RuleCount:
+        self[rule] = RuleCount()
+        return self[rule]
+
+    def as_json(self) -> dict[str, Any]:
+        """Rule -> "count" and "examples"."""
+        return {rule: vars(found) for rule, found in self.items()}
+
+
+class Witnesses:
+    """Who calls an id what: normalised names of each id, and the sources that give them.
+
+    Attributes:
+        annotated: ids that annotated text names; of two ids with as many witnesses these come first.
+    """
+
+    def __init__(self) -> None:
+        self.annotated: set[str] = set()
+        self._sources_of: dict[str, dict[str, set[str]]] = defaultdict(dict)
+
+    def add(self, entity_id: str, names: Iterable[str], source: str) -> None:
+        """Hear a source.
+
+        Args:
+            entity_id: the id that the source names for sure.
+            names: normalised names.
+            source: its name.
+        """
+        known = self._sources_of[entity_id]
+        for name in names:
+            known.setdefault(name, set()).add(source)
+
+    def agreeing(self, entity_id: str, names: Collection[str], source: str) -> set[str]:
+        """The other sources that give an id any of some normalised names."""
+        known = self._sources_of.get(entity_id, {})
+        return {other for name in names if name in known for other in known[name]} - {source}
+
+    def others(self, entity_id: str, source: str) -> set[str]:
+        """The other sources that name an id at all."""
+        return {other for sources in self._sources_of.get(entity_id, {}).values() for other in sources} - {source}
+
+    def best(self, ids: Sequence[str], names: Sequence[str], source: str) -> str:
+        """The id that a term is: that on whose names most other sources agree with it, first with its label, then
+        with any of its names; then an annotated one, then that of the most sources, then the first.
+
+        Args:
+            ids: those that the term may be.
+            names: the normalised names of the term, its label first.
+            source: that of the term.
+        """
+
+        def support(at: int) -> tuple[int, int, bool, int, int]:
+            entity_id = ids[at]
+            by_label, by_name = (len(self.agreeing(entity_id, some, source)) for some in (names[:1], names))
+            return by_label, by_name, entity_id in self.annotated, len(self.others(entity_id, source)), -at
+
+        return ids[max(range(len(ids)), key=support)]
+
+
+def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection[str], rules: Rules) -> dict[str, str]:
+    """Give each record the label of most sources, where a curated mapping counts twice, and no label that curated
+    mappings give to another record: Curling's ulcer is not called "duodenal ulcer".
+
+    Args:
+        records: by id.
+        named: ids whose names stay: those of the base.
+        rules: counts the changes.
+
+    Returns:
+        Ids that have no name of their own -> the ids whose names they bear.
+    """
+    owner: dict[str, str] = {}  # normalised label -> the id that a curated mapping gives it
+    for entity_id, record in records.items():
+        for source in record.labels:
+            if source in record.curated:
+                owner.setdefault(normalize_alias(record.labels[source]), entity_id)
+    owners = set(owner.values())
+    nameless: dict[str, str] = {}
+    called: set[str] = set()  # normalised preferred names
+    # annotated text alone does not say what is called so, so its entities choose last
+    unnamed = (item for item in records.items() if item[0] not in named)
+    for entity_id, record in sorted(unnamed, key=lambda item: not item[1].labels):
+        before = record.canonical_name
+        votes: dict[str, int] = defaultdict(int)
+        spelling: dict[str, str] = {}
+        for source, label in record.labels.items():
+            votes[normalize_alias(label)] += 1 + (source in record.curated)
+            spelling.setdefault(normalize_alias(label), label)
+        ranked = sorted(votes, key=votes.__getitem__, reverse=True)  # stable: of equal votes the earlier source's
+        names = sorted(record.named.values(), key=str.isupper)  # an acronym is called so last
+        others = {normalize_alias(name): name for name in reversed(names)}
+        own = [name for name in (*ranked, *reversed(others)) if owner.get(name, entity_id) == entity_id]
+        if not ranked:
+            free = (form for form in record.forms if plain_name(form) and normalize_alias(form) not in called)
+            record.preferred = next(free, "")
+            record.add_name(record.preferred)
+        elif own:
+            record.preferred = spelling.get(own[0]) or others[own[0]]
+        elif entity_id not in owners:
+            nameless[entity_id] = owner[ranked[0]]
+        if record.canonical_name != before:
+            rules["preferred name changed"].add(f"{entity_id}: {before} -> {record.preferred}")
+        called.add(normalize_alias(record.canonical_name))
+    return nameless
+
+
+def find_twins(
+    records: Mapping[str, MergeRecord], first: Collection[str], annotated: Collection[str]
+) -> dict[str, str]:
+    """Entities that sources call the same and that nothing tells apart: of one semantic group, or of none, and none
+    above the other. The best of a group stays, and each of the others is compared with it alone.
+
+    Args:
+        records: by id.
+        first: ids that stay before all others.
+        annotated: ids that stay before the rest, as users' links name them.
+
+    Returns:
+        Id -> the id that stays.
+    """
+    same_name: dict[str, list[str]] = defaultdict(list)
+    for entity_id, record in records.items():
+        if record.labels:
+            same_name[normalize_alias(record.canonical_name)].append(entity_id)
+
+    def preference(entity_id: str) -> tuple[bool, bool, int, int, str]:
+        record = records[entity_id]
+        n_curated, n_sources = len(record.curated), len(record.sources)
+        return entity_id not in first, entity_id not in annotated, -n_curated, -n_sources, entity_id
+
+    twins: dict[str, str] = {}
+    for ids in same_name.values():
+        keeper, *others = sorted(ids, key=preference)
+        for entity_id in others:
+            if _alike(records[keeper], records[entity_id]) and not _related(records, keeper, entity_id):
+                twins[entity_id] = keeper
+    return twins
+
+
+def _alike(record: MergeRecord, other: MergeRecord) -> bool:
+    group, other_group = type_group(record.all_types), type_group(other.all_types)
+    return "" in (group, other_group) or group == other_group
+
+
+def _related(records: Mapping[str, MergeRecord], one: str, other: str) -> bool:
+    """Whether an id is above the other by is-a."""
+    return other in _ancestors(records, one) or one in _ancestors(records, other)
+
+
+def _ancestors(records: Mapping[str, MergeRecord], entity_id: str) -> set[str]:
+    above: set[str] = set()
+    queue = [entity_id]
+    for at in queue:  # which grows
+        new = [parent for parent in records[at].parents if parent in records and parent not in above]
+        above.update(new)
+        queue += new
+    return above
+
+
+def without_circles(records: Mapping[str, MergeRecord], rules: Rules) -> None:
+    """Leave out parents that have the entity above them, in place: ontologies disagree on what is broader.
+
+    Args:
+        records: by id; their parents are ids of records.
+        rules: counts what is left out.
+    """
+    given = {entity_id: records[entity_id].parents for entity_id in sorted(records)}
+    for record in records.values():
+        record.parents = {}
+    for entity_id, parents in given.items():
+        record = records[entity_id]
+        for parent in parents:
+            if parent == entity_id or entity_id in _ancestors(records, parent):
+                rules["circle of parents"].add(f"{entity_id} ({record.canonical_name}): {parent}")
+            else:
+                record.parents[parent] = None
