@@ -1,8 +1,8 @@
 """Finds the candidates of mentions, and the evidence for each."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from .mention_types import type_shares
 from .query import MentionQuery
 
 EntityTypes = dict[str, frozenset[str]]
-_WORD = re.compile("[a-z]{2,5}")
+# words that knowledge bases also have as acronyms
+_PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
 
 
 def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
@@ -75,15 +76,18 @@ class CandidateFinder:
         return table.plus(self._document_features(queries, table))
 
     def _acronyms(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Flags:
-        """(n, k), the candidates that a word names only as an acronym of theirs, in a text that has capitals: where
-        someone feels sad, seasonal affective disorder is not meant."""
-        is_word = [bool(_WORD.fullmatch(one.form)) and one.context != one.context.lower() for one in queries]
+        """(n, k), the candidates that a plain word names only as an acronym of theirs, in a text that has capitals:
+        where someone feels sad, seasonal affective disorder is not meant. Other acronyms may be written so: "copd"."""
+        has_capitals = {
+            text: text != text.lower() for text in {one.context for one in queries if one.form in _PLAIN_WORDS}
+        }
+        is_word = [has_capitals.get(one.context, False) and one.form in _PLAIN_WORDS for one in queries]
         exact = table.features.get("exact", np.zeros(table.kb_rows.shape))
         acronyms = (table.kb_rows >= 0) & (exact > 0) & np.array(is_word, dtype=np.bool_)[:, None]
         rows = table.kb_rows[acronyms]
         forms = [queries[number].form for number in np.nonzero(acronyms)[0].tolist()]
         acronyms[acronyms] = [
-            all(name.isupper() for name in names if normalize_alias(name) == form)
+            _is_acronym(form, names)
             for names, form in zip(self.kb.names_at(rows) if len(rows) else [], forms, strict=True)
         ]
         return acronyms
@@ -120,3 +124,9 @@ class CandidateFinder:
                 memo[names] = self.kb.rows_with_types(names) | self.kb.rows_below(names)
             masks[label] = memo[names]
         return [masks.get(query.label) for query in queries]
+
+
+def _is_acronym(form: str, names: Sequence[str]) -> bool:
+    """Whether a form is a name in capitals only, of an entity that has others than such."""
+    same = [name for name in names if normalize_alias(name) == form]
+    return all(map(str.isupper, same)) and not all(map(str.isupper, names))

@@ -11,11 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
-from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
 from ..errors import Errors, PelError, shortened
@@ -33,7 +32,7 @@ from .merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, w
 from .merge_terms import branch_of, merged, nearest_ancestors, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
-_ALIKE = 0.85  # of two names' letters, as in "tumor" and "tumours"
+_ALIKE = 0.8  # of two words' letters, as in "tumor" and "tumours"
 
 
 class Merge:
@@ -91,14 +90,12 @@ class Merge:
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, path=self.config.path))
-        self._settle(base_ids)
-        ends = ends_of_chains(self.redirects, self._records)
-        self.redirects = {old: new for old, new in ends.items() if new in self._records}
+        self._follow_redirects()
+        self._merge(choose_preferred_names(self._records, base_ids, self.rules), base_ids)
+        self._merge(find_twins(self._records, base_ids, self._witnesses.annotated), base_ids)
         self._drop_loose_xrefs()
-        for record in self._records.values():
-            parents = (self.redirects.get(parent, parent) for parent in record.parents)
-            record.parents = {parent: None for parent in parents if parent in self._records}
         without_circles(self._records, self.rules)
+        self._limit_names(base_ids)
         for entity_id in sorted(self._records):
             yield self._records[entity_id].entity(entity_id)
 
@@ -106,11 +103,11 @@ class Merge:
         """Read ontologies, and find the one id of each of their terms."""
         for name, source in sources.items():
             self._terms[name] = read_source_terms(source, self.data)
-        self._hear_readers()
+        direct = {name: self._link(source, self._terms[name]) for name, source in sources.items() if source.via is None}
+        self._hear_readers({entity_id for links, _ in direct.values() for ids in links.values() for entity_id in ids})
         # a source that goes by way of another one needs the ids that are chosen for that one's terms
-        direct = [name for name, source in sources.items() if source.via is None]
-        for names in (direct, *([name] for name in sources if name not in direct)):
-            links = {name: self._link(sources[name], self._terms[name]) for name in names}
+        for names in (list(direct), *([name] for name in sources if name not in direct)):
+            links = {name: direct.get(name) or self._link(sources[name], self._terms[name]) for name in names}
             for name, (ids_of, curated) in links.items():
                 self._curated[name] = curated
                 for term_id, (entity_id, *others) in ids_of.items():
@@ -120,49 +117,47 @@ class Merge:
                 chosen = {term_id: self._one_id(name, term_id, ids) for term_id, ids in ids_of.items()}
                 self._ids_of[name] = {term_id: [entity_id] for term_id, entity_id in chosen.items() if entity_id}
 
-    def _hear_readers(self) -> None:
-        """Hear what the base and the readers of ids call them."""
-        for entity_id, record in self._records.items():
-            self._witnesses.add(entity_id, map(self._normalized, record.named.values()), "")
+    def _hear_readers(self, ids: Collection[str]) -> None:
+        """Note what the base and the readers call these ids."""
+        for entity_id in filter(self._records.__contains__, ids):
+            self._witnesses.add(entity_id, map(self._normalized, self._records[entity_id].named.values()), "")
         for name, source in self.config.sources.items():
-            if source.reader and source.names and not source.vocabulary and name not in self.report:
+            if ids and source.reader and source.names and not source.vocabulary and name not in self.report:
                 reader, entities = self._open(name, source)
                 self._heard[name] = reader, list(entities)
                 for entity in self._heard[name][1]:
                     entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
-                    names = map(self._normalized, (entity.canonical_name, *entity.aliases))
-                    self._witnesses.add(entity_id, names, name)
+                    if entity_id in ids:
+                        names = map(self._normalized, (entity.canonical_name, *entity.aliases))
+                        self._witnesses.add(entity_id, names, name)
                     if source.forms:
                         self._witnesses.annotated.add(entity_id)
 
     def _names_of(self, name: str, term_id: str) -> list[str]:
         """The normalised names of a term of the source with this name; none if only a mapping has it."""
         term = self._terms[name].get(term_id)
-        return [] if term is None else list(map(self._normalized, term.names(("exact",))))
+        return [] if term is None else list(filter(None, map(self._normalized, term.names(("exact",)))))
 
     def _one_id(self, name: str, term_id: str, ids: list[str]) -> str:
-        """The id of a term of the source with this name; "" if its names are not those of the id."""
-        names, witnesses = self._names_of(name, term_id), self._witnesses
-        best = ids[0] if len(ids) == 1 else witnesses.best(ids, names, name)
-        for other in ids:
-            if other != best:
+        """The id of a term of the source with this name; "" if its names are those of none."""
+        names = self._names_of(name, term_id)
+        fitting = [entity_id for entity_id in ids if self._may_be(name, term_id, entity_id, names)]
+        if not fitting:
+            self.rules["mapping without a shared name"].add(f"{term_id} ({names[0]}): {', '.join(ids)}")
+            return ""
+        best = self._witnesses.best(fitting, names, name)
+        for other in fitting:
+            if other != best and names:
                 self._passed_over.setdefault(other, best)
                 self.rules["one term, one id"].add(f"{term_id}: {best}, not {other}")
-        needs_name = self.config.sources[name].shared_name and (term_id, best) not in self._curated[name]
-        if needs_name and names and witnesses.others(best, name) and not witnesses.agreeing(best, names, name):
-            self.rules["mapping without a shared name"].add(f"{term_id} ({names[0]}): {best}")
-            return ""
         return best
 
-    def _settle(self, base_ids: set[str]) -> None:
-        """Choose the preferred names, and let ids that say nothing of their own lead to others."""
-        records = self._records
-        self._merge(choose_preferred_names(records, base_ids, self.rules), base_ids)
-        self._merge(find_twins(records, base_ids, self._witnesses.annotated), base_ids)
-        for entity_id, record in records.items():
-            if 0 < self.config.most_names < len(record.named):
-                self.rules["names left out"].add(f"{entity_id} ({record.canonical_name}): {len(record.named)}")
-                record.named = dict([*record.named.items()][: self.config.most_names])
+    def _may_be(self, name: str, term_id: str, entity_id: str, names: list[str]) -> bool:
+        """Whether a term may be an id: where its source is not sure and others name the id, one calls it alike."""
+        if not self.config.sources[name].shared_name or not names or (term_id, entity_id) in self._curated[name]:
+            return True
+        others = self._witnesses.others(entity_id, name)
+        return not others or bool(self._witnesses.agreeing(entity_id, names, name))
 
     def _merge(self, twins: Mapping[str, str], base_ids: Collection[str]) -> None:
         """Let entities become others, in place."""
@@ -172,6 +167,23 @@ class Merge:
                 self.rules["twins"].add(f"{old} ({twin.canonical_name}): {new}")
                 self._records[new].take_over(twin)
                 self.redirects[old] = new
+        self._follow_redirects()
+
+    def _follow_redirects(self) -> None:
+        """Let retired ids lead to records, also as parents."""
+        ends = ends_of_chains(self.redirects, self._records)
+        self.redirects = {old: new for old, new in ends.items() if new in self._records}
+        for entity_id, record in self._records.items():
+            parents = (self.redirects.get(parent, parent) for parent in record.parents)
+            record.parents = {parent: None for parent in parents if parent in self._records and parent != entity_id}
+
+    def _limit_names(self, base_ids: Collection[str]) -> None:
+        """Leave out the last names of entities that have too many."""
+        for entity_id, record in self._records.items():
+            if 0 < self.config.most_names < len(record.named) and entity_id not in base_ids:
+                self.rules["names left out"].add(f"{entity_id} ({record.canonical_name}): {len(record.named)}")
+                preferred = {record.canonical_name.casefold(): record.canonical_name}
+                record.named = dict([*(preferred | record.named).items()][: self.config.most_names])
 
     def _check_files(self) -> None:
         """Before the first source is read, which may take minutes.
@@ -190,12 +202,12 @@ class Merge:
         ids as cross references of other entities than the terms'."""
         records = self._records
         own = {xref.partition(":")[0] for record in records.values() for xref, sure in record.xrefs.items() if sure}
-        id_of = {
-            term_id: self.redirects.get(ids[0], ids[0])
-            for name, links in self._ids_of.items()
-            for term_id, ids in links.items()
-            if not self.config.sources[name].own_ids
-        }
+        id_of = {}
+        for name, links in self._ids_of.items():
+            for term_id, ids in () if self.config.sources[name].own_ids else links.items():
+                entity_id, xref = self.redirects.get(ids[0], ids[0]), normalize_xref(term_id)
+                if entity_id in records and xref in records[entity_id].xrefs:
+                    id_of[xref] = entity_id
         for entity_id, record in records.items():
             kept = (item for item in record.xrefs.items() if item[1] or item[0].partition(":")[0] not in own)
             record.xrefs = {xref: sure for xref, sure in kept if id_of.get(xref, entity_id) == entity_id}
@@ -375,23 +387,28 @@ class Merge:
             for other_id, term_id, _ in read_sssom(self.data / path):
                 yield other_id, source.id_prefix + term_id.partition(":")[2]
 
-    def _joins(self, source: MergeSource) -> Callable[[Entity], str]:
-        """A function from an entity of a source to its id here: that of the only entity so far with its code, with a
-        cross reference in a vocabulary of ``join``, or with its name, if drugs are joined by name; else its code with
-        the vocabulary as its prefix."""
+    def _joins(self, source: MergeSource, entities: Sequence[Entity]) -> Callable[[str], str]:
+        """A function from a code of a source to an id: that of the only entity so far with this code, with a cross
+        reference that the code's entity has in a vocabulary of ``join``, or with its name, if drugs are joined by name;
+        else the code with the vocabulary as its prefix."""
         ids: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
             for xref in record.xrefs:
                 ids[xref].add(entity_id)
         owners = self._owners() if source.join_names else {}
 
-        def id_of(entity: Entity) -> str:
-            code = code_xref(source.vocabulary, entity.concept_id)
-            joined = [xref for xref in _xrefs(source, entity) if xref.partition(":")[0] in source.join]
-            for found in (*(ids.get(xref, set()) for xref in (code, *joined)), self._called(entity, owners)):
-                if len(found) == 1:
-                    return next(iter(found))
-            return code
+        def only(*found: set[str]) -> str:
+            return next((next(iter(one)) for one in found if len(one) == 1), "")
+
+        joined: dict[str, str] = {}
+        for entity in entities:
+            xrefs = [xref for xref in _xrefs(source, entity) if xref.partition(":")[0] in source.join]
+            codes = [code_xref(source.vocabulary, entity.concept_id), *xrefs]
+            joined[entity.concept_id] = only(*(ids.get(xref, set()) for xref in codes), self._called(entity, owners))
+
+        def id_of(code: str) -> str:
+            xref = code_xref(source.vocabulary, code)
+            return joined.get(code) or only(ids.get(xref, set())) or xref
 
         return id_of
 
@@ -414,14 +431,10 @@ class Merge:
         reader, entities = self._heard.pop(name) if name in self._heard else self._open(name, source)
         counts = self.report[name] = defaultdict(int)
         owners = None if source.homonyms else self._owners()
-        ids: dict[str, str] = {}
+        id_of: Callable[[str], str] = str
         if source.vocabulary:
-            entities, joined = list(entities), self._joins(source)
-            ids = {entity.concept_id: joined(entity) for entity in entities}
-
-        def id_of(code: str) -> str:
-            return ids.get(code) or (code_xref(source.vocabulary, code) if source.vocabulary else code)
-
+            entities = list(entities)
+            id_of = self._joins(source, entities)
         for entity in entities:
             given_id = id_of(entity.concept_id)
             entity_id = self.redirects.get(given_id, given_id)
@@ -434,9 +447,10 @@ class Merge:
             record = self._record(entity_id, name)
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if source.forms:
-                record.forms = tuple(names)
-                names = self._names_among(record, names)
-                counts["forms_left_out"] += len(record.forms) - len(names)
+                record.forms += tuple(names)
+                kept = self._names_among(record, names)
+                counts["forms_left_out"] += len(names) - len(kept)
+                names = kept
             if owners is not None:
                 names = self._unshared(names, entity_id, owners, counts)
             if source.names and not source.forms and entity.canonical_name in names:
@@ -459,12 +473,14 @@ class Merge:
         if not record.named:
             return next(([form] for form in forms if plain_name(form)), [])
         names = list(map(self._normalized, record.named.values()))
-        return [form for form in forms if _resembles(self._normalized(form), names)]
+        return [form for form in forms if any(_resembles(self._normalized(form), name) for name in names)]
 
 
-def _resembles(form: str, names: Sequence[str]) -> bool:
-    best = process.extractOne(form, names, scorer=Indel.normalized_similarity, score_cutoff=_ALIKE)
-    return best is not None and re.findall(r"\d+", form) == re.findall(r"\d+", best[0])
+def _resembles(form: str, name: str) -> bool:
+    """Whether the words of two names in normal form are alike: "fevers", "tumor", but not "hypertension" and
+    "hypotension", nor "hepatitis b" and "hepatitis c"."""
+    pairs = list(zip_longest(form.split(), name.split(), fillvalue=""))
+    return all(a[:4] == b[:4] and Indel.normalized_similarity(a, b) >= _ALIKE for a, b in pairs)
 
 
 def _xrefs(source: MergeSource, entity: Entity) -> list[str]:

@@ -51,7 +51,7 @@ class MergeSource(Strict):
         xrefs: take the cross references, and an ontology's own ids as such.
         only_known: name only ids that an earlier source has.
         only_new: name only ids that no earlier source has, nor an ontology as another id of one of its terms.
-        shared_name: a mapping that is not curated needs a name that another source gives the id, if any does.
+        shared_name: a link that is not from ``mappings`` needs a name that another source gives the id, if any does.
         forms: the names are surface forms of annotated text. They are evidence, which the index counts, and become
             names only if they look like one of the entity's names, or if it has none.
         type: the type that the entities get; "" = their own, if they have any.
@@ -142,6 +142,10 @@ class MergeConfig(Strict):
             if source.vocabulary and not (source.reader and source.vocabulary in self.xrefs):
                 fault = "only with a reader, and only a vocabulary that merge.xrefs lists, as others are not kept"
                 raise ValueError(f"sources.{name}.vocabulary: {fault}")
+            if (source.only_new or source.forms) and not source.reader:
+                raise ValueError(f"sources.{name}: only_new and forms are for sources with a reader")
+            if (source.join or source.join_names) and not source.vocabulary:
+                raise ValueError(f"sources.{name}: join and join_names need the vocabulary of the reader's ids")
             if source.reader:
                 registry.resolve_short("pel_kb_readers", source.reader)
             elif not source.own_ids:

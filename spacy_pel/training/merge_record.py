@@ -54,6 +54,11 @@ class MergeRecord:
         return self.preferred or next(iter(self.named.values()))
 
     @property
+    def has_forms_only(self) -> bool:
+        """Whether nothing but annotated text names it."""
+        return bool(self.forms) and self.named.keys() <= {form.casefold() for form in map(plain_name, self.forms)}
+
+    @property
     def all_types(self) -> tuple[str, ...]:
         """The strong types, or else the weak ones."""
         return tuple(self.types or self.weak_types)

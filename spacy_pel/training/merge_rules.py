@@ -10,6 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
 from ..types.semantic_types import type_group
 from ..util import normalize_alias
 from .merge_record import MergeRecord, plain_name
@@ -55,7 +59,7 @@ class Witnesses:
         self._sources_of: dict[str, dict[str, set[str]]] = defaultdict(dict)
 
     def add(self, entity_id: str, names: Iterable[str], source: str) -> None:
-        """Hear a source.
+        """Note what a source calls an id.
 
         Args:
             entity_id: the id that the source names for sure.
@@ -112,7 +116,7 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
                 owner.setdefault(normalize_alias(record.labels[source]), entity_id)
     owners = set(owner.values())
     nameless: dict[str, str] = {}
-    called: set[str] = set()  # normalised preferred names
+    called = {normalize_alias(records[entity_id].canonical_name) for entity_id in named}  # normalised preferred names
     # annotated text alone does not say what is called so, so its entities choose last
     unnamed = (item for item in records.items() if item[0] not in named)
     for entity_id, record in sorted(unnamed, key=lambda item: not item[1].labels):
@@ -126,13 +130,13 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
         names = sorted(record.named.values(), key=str.isupper)  # an acronym is called so last
         others = {normalize_alias(name): name for name in reversed(names)}
         own = [name for name in (*ranked, *reversed(others)) if owner.get(name, entity_id) == entity_id]
-        if not ranked:
-            free = (form for form in record.forms if plain_name(form) and normalize_alias(form) not in called)
+        if record.has_forms_only:
+            free = (form for form in map(plain_name, record.forms) if form and normalize_alias(form) not in called)
             record.preferred = next(free, "")
             record.add_name(record.preferred)
         elif own:
             record.preferred = spelling.get(own[0]) or others[own[0]]
-        elif entity_id not in owners:
+        elif entity_id not in owners and _are_alike(records, entity_id, owner[ranked[0]]):
             nameless[entity_id] = owner[ranked[0]]
         if record.canonical_name != before:
             rules["preferred name changed"].add(f"{entity_id}: {before} -> {record.preferred}")
@@ -143,8 +147,9 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
 def find_twins(
     records: Mapping[str, MergeRecord], first: Collection[str], annotated: Collection[str]
 ) -> dict[str, str]:
-    """Entities that sources call the same and that nothing tells apart: of one semantic group, or of none, and none
-    above the other. The best of a group stays, and each of the others is compared with it alone.
+    """Entities that sources call the same and that nothing tells apart: they are of one semantic group, and neither
+    is above the other. The best stays, and each of the others is compared with it alone; those that differ from it are
+    compared with the best of them.
 
     Args:
         records: by id.
@@ -166,21 +171,21 @@ def find_twins(
 
     twins: dict[str, str] = {}
     for ids in same_name.values():
-        keeper, *others = sorted(ids, key=preference)
-        for entity_id in others:
-            if _alike(records[keeper], records[entity_id]) and not _related(records, keeper, entity_id):
-                twins[entity_id] = keeper
+        waiting = sorted(ids, key=preference)
+        while waiting:
+            keeper, *others = waiting
+            alike = {entity_id: keeper for entity_id in others if _are_alike(records, keeper, entity_id)}
+            twins |= alike
+            waiting = [entity_id for entity_id in others if entity_id not in alike]
     return twins
 
 
-def _alike(record: MergeRecord, other: MergeRecord) -> bool:
-    group, other_group = type_group(record.all_types), type_group(other.all_types)
-    return "" in (group, other_group) or group == other_group
-
-
-def _related(records: Mapping[str, MergeRecord], one: str, other: str) -> bool:
-    """Whether an id is above the other by is-a."""
-    return other in _ancestors(records, one) or one in _ancestors(records, other)
+def _are_alike(records: Mapping[str, MergeRecord], one: str, other: str) -> bool:
+    """Whether neither types nor is-a tell ids apart that are called the same."""
+    record, twin = records[one], records[other]
+    groups = [type_group(each.all_types) or " ".join(each.all_types) for each in (record, twin)]
+    is_related = other in _ancestors(records, one) or one in _ancestors(records, other)
+    return ("" in groups or groups[0] == groups[1]) and not is_related
 
 
 def _ancestors(records: Mapping[str, MergeRecord], entity_id: str) -> set[str]:
@@ -200,13 +205,30 @@ def without_circles(records: Mapping[str, MergeRecord], rules: Rules) -> None:
         records: by id; their parents are ids of records.
         rules: counts what is left out.
     """
-    given = {entity_id: records[entity_id].parents for entity_id in sorted(records)}
-    for record in records.values():
-        record.parents = {}
-    for entity_id, parents in given.items():
-        record = records[entity_id]
-        for parent in parents:
-            if parent == entity_id or entity_id in _ancestors(records, parent):
-                rules["circle of parents"].add(f"{entity_id} ({record.canonical_name}): {parent}")
-            else:
-                record.parents[parent] = None
+    ids = sorted(records)
+    number_of = {entity_id: number for number, entity_id in enumerate(ids)}
+    pairs = [(number_of[one], number_of[parent]) for one in ids for parent in records[one].parents]
+    children, parents = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = csr_array((np.ones(len(pairs), dtype=np.bool_), (children, parents)), shape=(len(ids), len(ids)))
+    _, component = connected_components(graph, connection="strong")  # circles are within these
+    kept: dict[int, list[int]] = defaultdict(list)  # parents in the same component
+    for child, parent in zip(children.tolist(), parents.tolist(), strict=True):
+        if component[child] != component[parent]:
+            continue
+        if child == parent or child in _reached(kept, parent):
+            record = records[ids[child]]
+            del record.parents[ids[parent]]
+            rules["circle of parents"].add(f"{ids[child]} ({record.canonical_name}): {ids[parent]}")
+        else:
+            kept[child].append(parent)
+
+
+def _reached(above: Mapping[Any, Iterable[Any]], start: Any) -> set[Any]:
+    """What is above something, over any number of steps."""
+    reached: set[Any] = set()
+    queue = [start]
+    for at in queue:  # which grows
+        new = [parent for parent in above.get(at, ()) if parent not in reached]
+        reached.update(new)
+        queue += new
+    return reached

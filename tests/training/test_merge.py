@@ -11,7 +11,7 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.training.corpora.corpus_names_kb import CorpusNamesKB
-from spacy_pel.training.merge import Merge
+from spacy_pel.training.merge import Merge, _resembles
 from spacy_pel.training.merge_config import parse_merge_config
 from spacy_pel.training.merge_record import MergeRecord, plain_name
 from spacy_pel.training.merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, without_circles
@@ -108,14 +108,40 @@ def test_entities_of_annotated_text_are_called_as_no_other_is():
         ({"types": ["T184"]}, {"C2": "C1"}),  # a disorder, too
         ({"types": ["T121"]}, {}),
         ({"parents": ["C3"]}, {}),
-        ({"a": "rashes"}, {}),
+        ({"b": "rashes"}, {}),
     ],
 )
 def test_twins(other, found):
-    records = {"C1": record(a="rash"), "C2": record(**{"a": "Rash", **other}), "C3": record(a="skin", parents=["C1"])}
+    other = {"sources": (), "b": "Rash", **other}
+    records = {"C1": record(a="rash"), "C2": record(**other), "C3": record(a="skin", parents=["C1"])}
     assert find_twins(records, (), ()) == found
     assert find_twins(records, {"C2"}, ()) == dict.fromkeys(["C1"] * bool(found), "C2"), "an id of the base stays"
     assert find_twins(records, (), {"C2"}) == dict.fromkeys(["C1"] * bool(found), "C2"), "an annotated one stays"
+
+
+def test_twins_among_those_that_differ_from_the_best():
+    kinds = {"C1": ("a", "T121"), "C2": ("b", "T047"), "C3": ("c", "T047"), "C4": ("d", "Gene"), "C5": ("e", "Disease")}
+    records = {key: record(types=[kind], **{source: "cold"}) for key, (source, kind) in kinds.items()}
+    assert find_twins(records, (), ()) == {"C3": "C2"}, "of types that are not the UMLS's only the same"
+
+
+def test_an_entity_without_a_name_of_its_own_stays_if_it_is_of_another_kind():
+    records = {"C1": record(mondo="cancer", curated=["mondo"]), "C2": record(ncbi="Cancer", types=["T204"])}
+    assert choose_preferred_names(records, (), Rules()) == {}
+
+
+@pytest.mark.parametrize(
+    "form, is_alike",
+    [
+        ("tumours", True),
+        ("tumors of lung", False),
+        ("hypertension", False),
+        ("hepatitis b", False),
+        ("hepatitis c", True),
+    ],
+)
+def test_forms_that_resemble_a_name(form, is_alike):
+    assert any(_resembles(form, name) for name in ("tumor", "hypotension", "hepatitis c")) == is_alike
 
 
 def test_no_entity_is_above_itself():
@@ -185,13 +211,19 @@ def test_forms_that_look_like_a_name_are_names(tmp_path):
 def test_a_mapping_needs_a_shared_name(tmp_path):
     files = {
         "a.obo": "[Term]\nid: A:1\nname: cough\nxref: UMLS:C1\n",
-        "b.obo": "[Term]\nid: B:1\nname: apraxia\nxref: UMLS:C1\n[Term]\nid: B:2\nname: fever\nxref: UMLS:C2\n",
+        "b.obo": "[Term]\nid: B:1\nname: apraxia\nxref: UMLS:C1\n[Term]\nid: B:2\nname: fever\nxref: UMLS:C2\n"
+        "[Term]\nid: B:3\nname: gout\nxref: UMLS:C1\nxref: UMLS:C3\n",
     }
     source = {"id_xref": ["UMLS"]}
     sources = {"a": {"files": ["a.obo"], **source}, "b": {"files": ["b.obo"], "shared_name": True, **source}}
     merge, found = facts_of(tmp_path, files, sources)
     assert found["C1"].aliases == () and found["C2"].canonical_name == "fever", "nobody else names C2"
+    assert found["C3"].canonical_name == "gout", "the id that it may be"
     assert merge.rules["mapping without a shared name"].examples == ["B:1 (apraxia): C1"]
+    with pytest.raises(PelError, match="only_new and forms"):
+        facts_of(tmp_path, files, {"a": {"files": ["a.obo"], "only_new": True, **source}})
+    with pytest.raises(PelError, match="join and join_names need"):
+        facts_of(tmp_path, files, {"a": {"files": ["a.obo"], "join": ["UNII"], **source}})
 
 
 def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
@@ -200,9 +232,18 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
         {**row("C2", "mesna"), "xrefs": ["UNII:Z"], "types": ["T121"]},
         {**row("C3", "heparin"), "types": ["T121"]},
         {**row("C4", "cold"), "types": ["T047"]},
+        {**row("C5", "ibuprofen"), "xrefs": ["RXNORM:9"]},
     ]
     table = ["rxcui\tname\tin\tunii"]
-    table += ["1\tASA\t\tX", "2\tMesnex\t\tZ", "3\tHeparin\t\t", "4\tcold\t\tQ", "5\tColdex\t4\t", "6\tmesna\t\tW"]
+    table += [
+        "1\tASA\t\tX",
+        "2\tMesnex\t\tZ",
+        "3\tHeparin\t\t",
+        "4\tcold\t\tQ",
+        "5\tColdex\t4\t",
+        "6\tmesna\t\tW",
+        "7\tAdvil\t9\t",
+    ]
     files = {"base.jsonl": "\n".join(map(json.dumps, base)), "rx.tsv": "\n".join(table)}
     columns = {"concept_id": "rxcui", "canonical_name": "name", "parents": "in", "xrefs": "unii"}
     drugs = {"files": ["rx.tsv"], "reader": "csv", "settings": {"columns": columns}, "vocabulary": "RXNORM"}
@@ -217,6 +258,7 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     assert found["C1"].xrefs == ("RXNORM:1", "UNII:X") and found["C3"].xrefs == ("RXNORM:3",)
     assert found["RXNORM:5"].parents == ("RXNORM:4",) and found["RXNORM:4"].canonical_name == "cold"
     assert "RXNORM:6" in found["C2"].xrefs, "by its name"
+    assert found["RXNORM:7"].parents == ("C5",), "the code of an entity that the file lacks"
 
 
 def test_corpus_names():

@@ -58,10 +58,14 @@ _NEGATION = re.compile(
     r"|[Tt]he"  # nor is this one; "a" may be a letter of the name: "A fib"
     r")(?:\s+(?i:any))?(?![\w-])"
 )
-# people: "Dr. Poe", "Drs Kumar and Lee"; not "MS." and "MR.", which are illnesses in capitals
+# people: "Dr. Poe", "Drs Kumar and Lee". In other letters a title may be an illness, "history of ms.", unless it begins
+# a line or follows a word as in "seen by DR. POE"
+_BLANK, _SURNAME = r"[^\S\n]", "[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ'’-]+"
+_NAME = rf"(?:[A-Z]\.{_BLANK}?)*{_SURNAME}(?:{_BLANK}{_SURNAME})?"
 _PERSON = re.compile(
-    r"(?<![\w-])(?:(?:Dr|Mrs?|Ms|Mx|Prof)\.?|(?:dr|mrs?|ms|DR|MRS|PROF)\.|(?:Drs\.?|DRS\.)(?:\s[A-Z][\w'’-]+,?\sand)?)"
-    r"\s(?:[A-Z]\.\s)?[A-Z][\w'’-]+"
+    rf"(?<![\w-])(?:(?:Dr|Mrs?|Ms|Prof)\.?{_BLANK}{_NAME}|Drs\.?{_BLANK}(?:{_NAME},?{_BLANK}and{_BLANK})?{_NAME}"
+    r"|(?:(?<![^\n])|(?i:(?<=\sby\s)|(?<=\swith\s)|(?<=\sto\s)|(?<=\ssaw\s)|(?<=\sper\s)))"
+    rf"(?:(?:dr|mrs?|ms)\.{_BLANK}{_NAME}|(?:DRS?|MRS|PROF)\.{_BLANK}[A-ZÀ-ÖØ-Þ]{{3,}}\b))"
 )
 _HEADING = re.compile(
     r"(?<![\w-])(?i:"
