@@ -52,9 +52,8 @@ class Merge:
         self.rules = Rules()
         self._records: dict[str, MergeRecord] = {}
         self._read: dict[str, dict[str, Any]] = {}  # source -> what its reader says of it
-        self._heard: dict[
-            str, tuple[Any, Iterable[Entity]]
-        ] = {}  # source -> reader, and what it read, until it is added
+        # source -> reader, and what it read, until it is added
+        self._heard: dict[str, tuple[Any, Iterable[Entity]]] = {}
         self._terms: dict[str, dict[str, Term]] = {}  # source -> its terms
         self._ids_of: dict[str, Pairs] = {}  # source -> term id -> ids
         self._curated: dict[str, set[tuple[str, str]]] = {}  # source -> curated pairs of term id and id
@@ -387,7 +386,9 @@ class Merge:
             for other_id, term_id, _ in read_sssom(self.data / path):
                 yield other_id, source.id_prefix + term_id.partition(":")[2]
 
-    def _joins(self, source: MergeSource, entities: Sequence[Entity]) -> Callable[[str], str]:
+    def _joins(
+        self, source: MergeSource, entities: Sequence[Entity], owners: Mapping[str, set[str]]
+    ) -> Callable[[str], str]:
         """A function from a code of a source to an id: that of the only entity so far with this code, with a cross
         reference that the code's entity has in a vocabulary of ``join``, or with its name, if drugs are joined by name;
         else the code with the vocabulary as its prefix."""
@@ -395,7 +396,6 @@ class Merge:
         for entity_id, record in self._records.items():
             for xref in record.xrefs:
                 ids[xref].add(entity_id)
-        owners = self._owners() if source.join_names else {}
 
         def only(*found: set[str]) -> str:
             return next((next(iter(one)) for one in found if len(one) == 1), "")
@@ -430,11 +430,11 @@ class Merge:
     def _add_entities(self, name: str, source: MergeSource) -> None:
         reader, entities = self._heard.pop(name) if name in self._heard else self._open(name, source)
         counts = self.report[name] = defaultdict(int)
-        owners = None if source.homonyms else self._owners()
+        owners = self._owners() if source.join_names or not source.homonyms else {}
         id_of: Callable[[str], str] = str
         if source.vocabulary:
             entities = list(entities)
-            id_of = self._joins(source, entities)
+            id_of = self._joins(source, entities, owners if source.join_names else {})
         for entity in entities:
             given_id = id_of(entity.concept_id)
             entity_id = self.redirects.get(given_id, given_id)
@@ -451,7 +451,7 @@ class Merge:
                 kept = self._names_among(record, names)
                 counts["forms_left_out"] += len(names) - len(kept)
                 names = kept
-            if owners is not None:
+            if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
             if source.names and not source.forms and entity.canonical_name in names:
                 record.add_label(name, entity.canonical_name)

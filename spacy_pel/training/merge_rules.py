@@ -6,9 +6,9 @@ So names bear witness: an id that other sources call as the term is called is th
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ from ..util import normalize_alias
 from .merge_record import MergeRecord, plain_name
 
 _EXAMPLES = 10
+Node = TypeVar("Node")
 
 
 @dataclass
@@ -122,21 +123,21 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
     for entity_id, record in sorted(unnamed, key=lambda item: not item[1].labels):
         before = record.canonical_name
         votes: dict[str, int] = defaultdict(int)
-        spelling: dict[str, str] = {}
         for source, label in record.labels.items():
             votes[normalize_alias(label)] += 1 + (source in record.curated)
-            spelling.setdefault(normalize_alias(label), label)
         ranked = sorted(votes, key=votes.__getitem__, reverse=True)  # stable: of equal votes the earlier source's
         names = sorted(record.named.values(), key=str.isupper)  # an acronym is called so last
-        others = {normalize_alias(name): name for name in reversed(names)}
-        own = [name for name in (*ranked, *reversed(others)) if owner.get(name, entity_id) == entity_id]
+        spelling: dict[str, str] = {}
+        for name in (*record.labels.values(), *names):
+            spelling.setdefault(normalize_alias(name), name)
+        own = [name for name in (*ranked, *spelling) if owner.get(name, entity_id) == entity_id]
         if record.has_forms_only:
             free = (form for form in map(plain_name, record.forms) if form and normalize_alias(form) not in called)
             record.preferred = next(free, "")
             record.add_name(record.preferred)
         elif own:
-            record.preferred = spelling.get(own[0]) or others[own[0]]
-        elif entity_id not in owners and _are_alike(records, entity_id, owner[ranked[0]]):
+            record.preferred = spelling[own[0]]
+        elif ranked and entity_id not in owners and _are_alike(records, entity_id, owner[ranked[0]]):
             nameless[entity_id] = owner[ranked[0]]
         if record.canonical_name != before:
             rules["preferred name changed"].add(f"{entity_id}: {before} -> {record.preferred}")
@@ -184,15 +185,21 @@ def _are_alike(records: Mapping[str, MergeRecord], one: str, other: str) -> bool
     """Whether neither types nor is-a tell ids apart that are called the same."""
     record, twin = records[one], records[other]
     groups = [type_group(each.all_types) or " ".join(each.all_types) for each in (record, twin)]
-    is_related = other in _ancestors(records, one) or one in _ancestors(records, other)
-    return ("" in groups or groups[0] == groups[1]) and not is_related
+    if "" not in groups and groups[0] != groups[1]:
+        return False
+
+    def parents_of(entity_id: str) -> Iterable[str]:
+        return filter(records.__contains__, records[entity_id].parents)
+
+    return other not in _ancestors(one, parents_of) and one not in _ancestors(other, parents_of)
 
 
-def _ancestors(records: Mapping[str, MergeRecord], entity_id: str) -> set[str]:
-    above: set[str] = set()
-    queue = [entity_id]
+def _ancestors(start: Node, parents_of: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """What is above something, over any number of steps."""
+    above: set[Node] = set()
+    queue = [start]
     for at in queue:  # which grows
-        new = [parent for parent in records[at].parents if parent in records and parent not in above]
+        new = [parent for parent in parents_of(at) if parent not in above]
         above.update(new)
         queue += new
     return above
@@ -215,20 +222,9 @@ def without_circles(records: Mapping[str, MergeRecord], rules: Rules) -> None:
     for child, parent in zip(children.tolist(), parents.tolist(), strict=True):
         if component[child] != component[parent]:
             continue
-        if child == parent or child in _reached(kept, parent):
+        if child == parent or child in _ancestors(parent, lambda at: kept.get(at, ())):
             record = records[ids[child]]
             del record.parents[ids[parent]]
             rules["circle of parents"].add(f"{ids[child]} ({record.canonical_name}): {ids[parent]}")
         else:
             kept[child].append(parent)
-
-
-def _reached(above: Mapping[Any, Iterable[Any]], start: Any) -> set[Any]:
-    """What is above something, over any number of steps."""
-    reached: set[Any] = set()
-    queue = [start]
-    for at in queue:  # which grows
-        new = [parent for parent in above.get(at, ()) if parent not in reached]
-        reached.update(new)
-        queue += new
-    return reached

@@ -91,8 +91,7 @@ def test_preferred_names_by_vote():
 
 
 def test_entities_of_annotated_text_are_called_as_no_other_is():
-    forms = MergeRecord(forms=("fever", "fevers", "hot"))
-    forms.add_name("fever")
+    forms = MergeRecord({"fever": "fever"}, forms=("fever", "fevers", "hot"))
     records = {"C9": forms, "C1": record(a="Fever")}
     choose_preferred_names(records, (), Rules())
     assert (forms.canonical_name, records["C1"].canonical_name) == ("fevers", "Fever")
@@ -127,6 +126,7 @@ def test_twins_among_those_that_differ_from_the_best():
 
 def test_an_entity_without_a_name_of_its_own_stays_if_it_is_of_another_kind():
     records = {"C1": record(mondo="cancer", curated=["mondo"]), "C2": record(ncbi="Cancer", types=["T204"])}
+    records["C3"] = MergeRecord({"cancer": "cancer"})  # nor has it a label
     assert choose_preferred_names(records, (), Rules()) == {}
 
 
