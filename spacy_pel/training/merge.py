@@ -90,6 +90,9 @@ class Merge:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, path=self.config.path))
         self._follow_redirects()
+        for entity_id, record in self._records.items():
+            for name in record.drop_inverted() if entity_id not in base_ids else ():
+                self.rules["inverted names"].add(f"{entity_id}: {name}")
         self._merge(choose_preferred_names(self._records, base_ids, self.rules), base_ids)
         self._merge(find_twins(self._records, base_ids, self._witnesses.annotated), base_ids)
         self._drop_loose_xrefs()
@@ -253,7 +256,7 @@ class Merge:
                     record.add_label(name, term.name)
                 own, others = (term.xrefs, []) if source.own_ids else ([term_id], term.xrefs)
                 types = [kind] if kind else term.types
-                self._describe(name, record, term_id, names, term.definition, types, own, others)
+                self._describe(name, record, term_id, names, term.definition, types, term.name, own, others)
         self._add_parents(terms, links, direct=source.own_ids)
         self._finish(name)
 
@@ -316,9 +319,10 @@ class Merge:
         name: str,
         record: MergeRecord,
         given_id: str,
-        names: Iterable[str],
+        names: Sequence[str],
         definition: str | None,
         types: Iterable[str],
+        label: str,
         own_xrefs: Iterable[str],
         xrefs: Iterable[str] = (),
     ) -> None:
@@ -336,11 +340,9 @@ class Merge:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
         record.add_types(types, weak=source.weak_type)
-        if source.xrefs and self._vocabularies:
-            for own, given in ((True, own_xrefs), (False, xrefs)):
-                for xref in map(normalize_xref, given):
-                    if xref.partition(":")[0] in self._vocabularies:
-                        record.add_xref(xref, own=own)
+        for own, given in ((True, own_xrefs), (False, xrefs)) if source.xrefs else ():
+            codes = filter(None, map(normalize_xref, given))
+            record.add_xrefs([xref for xref in codes if xref.partition(":")[0] in self._vocabularies], own=own, label=label)
 
     def _own_id(self, curie: str) -> str:
         """The id that a cross reference means: with its prefix if an entity has that id
@@ -404,7 +406,7 @@ class Merge:
         for entity in entities:
             xrefs = [xref for xref in _xrefs(source, entity) if xref.partition(":")[0] in source.join]
             codes = [code_xref(source.vocabulary, entity.concept_id), *xrefs]
-            joined[entity.concept_id] = only(*(ids.get(xref, set()) for xref in codes), self._called(entity, owners))
+            joined[entity.concept_id] = only(*(ids.get(xref, set()) for xref in codes), self._called(source.type, entity, owners))
 
         def id_of(code: str) -> str:
             xref = code_xref(source.vocabulary, code)
@@ -412,10 +414,10 @@ class Merge:
 
         return id_of
 
-    def _called(self, entity: Entity, owners: Mapping[str, set[str]]) -> set[str]:
+    def _called(self, kind: str, entity: Entity, owners: Mapping[str, set[str]]) -> set[str]:
         """The ids that are called as an entity is, and may be of its kind."""
         found = owners.get(self._normalized(entity.canonical_name), set())
-        return {one for one in found if type_group(self._records[one].all_types) in ("CHEM", "")}
+        return {one for one in found if type_group(self._records[one].all_types) in (type_group([kind]), "")}
 
     def _open(self, name: str, source: MergeSource) -> tuple[Any, Iterable[Entity]]:
         """The reader of a source, and what it reads."""
@@ -441,23 +443,26 @@ class Merge:
             is_known = entity_id in self._records
             is_new = not is_known and entity_id not in self._passed_over
             unwanted = (source.only_known or not source.names) and not is_known or source.only_new and not is_new
-            if unwanted or not self._valid(entity_id):
+            names: Sequence[str] = (entity.canonical_name, *entity.aliases)
+            if not source.homonyms:
+                names = self._unshared(names, entity_id, owners, counts)
+            # one that could be several others is not one more
+            unsure = source.join_names and not is_known and entity.canonical_name not in names
+            if unwanted or unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue
             record = self._record(entity_id, name)
-            names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if source.forms:
                 record.forms += tuple(names)
                 kept = self._names_among(record, names)
                 counts["forms_left_out"] += len(names) - len(kept)
                 names = kept
-            if not source.homonyms:
-                names = self._unshared(names, entity_id, owners, counts)
             if source.names and not source.forms and entity.canonical_name in names:
                 record.add_label(name, entity.canonical_name)
             types = [source.type] if source.type else entity.types
             codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
-            self._describe(name, record, entity_id, names, entity.definition, types, [*codes, *_xrefs(source, entity)])
+            label, xrefs = entity.canonical_name, [*codes, *_xrefs(source, entity)]
+            self._describe(name, record, entity_id, names, entity.definition, types, label, xrefs)
             record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
         self._read[name] = reader.source
         self.redirects.update(

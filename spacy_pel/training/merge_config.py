@@ -36,7 +36,8 @@ class MergeSource(Strict):
         id_prefix: the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
         join: more vocabularies of cross references by which the reader's entities are those of earlier sources,
             e.g. "UNII".
-        join_names: so does a name that one chemical alone has.
+        join_names: so does a preferred name that one entity of the same semantic group alone has. A new id whose
+            preferred name is taken is left out: it could be any of those that are called so.
         columns: for tables: file name -> what its columns hold.
         header: do the tables begin with a line of column names?
         where: for tables: name of a column -> the values whose lines are read.
@@ -146,6 +147,8 @@ class MergeConfig(Strict):
                 raise ValueError(f"sources.{name}: only_new and forms are for sources with a reader")
             if (source.join or source.join_names) and not source.vocabulary:
                 raise ValueError(f"sources.{name}: join and join_names need the vocabulary of the reader's ids")
+            if source.join_names and not source.type:
+                raise ValueError(f"sources.{name}: join_names needs the type, as names of other kinds do not count")
             if source.reader:
                 registry.resolve_short("pel_kb_readers", source.reader)
             elif not source.own_ids:

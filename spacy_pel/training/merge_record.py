@@ -1,7 +1,8 @@
 """What the sources of a merge say of one id."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..kb.repair import is_obsolete, without_markup, without_mojibake, without_tags
@@ -31,6 +32,8 @@ class MergeRecord:
         types: strong types in order.
         weak_types: those of the first source that has any; they are used where there are no strong ones.
         xrefs: cross references in order -> whether a sure source gave it: not an ontology of another vocabulary.
+        xref_votes: cross reference -> what the terms that give it are called, and one by the number of codes of its
+            vocabulary that they give. The code with the most votes comes first.
         parents: ids of broader entities; they may be retired, or lacking.
         sources: the sources that name it.
         curated: the sources that name it by a curated mapping file.
@@ -44,6 +47,7 @@ class MergeRecord:
     types: dict[str, None] = field(default_factory=dict)
     weak_types: dict[str, None] = field(default_factory=dict)
     xrefs: dict[str, bool] = field(default_factory=dict)
+    xref_votes: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
     sources: set[str] = field(default_factory=set)
     curated: set[str] = field(default_factory=set)
@@ -71,6 +75,17 @@ class MergeRecord:
             self.named.setdefault(name.casefold(), name)
         return len(self.named) > n_before
 
+    def drop_inverted(self) -> list[str]:
+        """Leave out names as of an index, "Syndrome, Down", where another one is the same in the order of speech.
+
+        Returns:
+            The names left out.
+        """
+        spoken = {folded: " ".join(reversed(folded.split(", "))) for folded in self.named if ", " in folded}
+        inverted = {folded: self.named[name] for folded, name in spoken.items() if name in self.named}
+        self.labels = {source: inverted.get(label.casefold(), label) for source, label in self.labels.items()}
+        return [self.named.pop(folded) for folded in inverted]
+
     def add_label(self, source: str, name: str) -> None:
         """Take a name as that by which a source calls the id, if it does not call it otherwise yet."""
         if name := plain_name(name):
@@ -86,9 +101,13 @@ class MergeRecord:
         if not (weak and self.weak_types):
             (self.weak_types if weak else self.types).update((name, None) for name in names if name)
 
-    def add_xref(self, xref: str, *, own: bool) -> None:
-        """Take a cross reference; ``own``: it is sure."""
-        self.xrefs[xref] = own or self.xrefs.get(xref, False)
+    def add_xrefs(self, xrefs: Sequence[str], *, own: bool, label: str = "") -> None:
+        """Take the cross references of a term with this label; ``own``: they are sure."""
+        n_codes = Counter(xref.partition(":")[0] for xref in xrefs)
+        for xref in xrefs:
+            self.xrefs[xref] = own or self.xrefs.get(xref, False)
+            vote = label.casefold(), 1 / n_codes[xref.partition(":")[0]]
+            self.xref_votes.setdefault(xref, []).append(vote)
 
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record; the name by which it was called becomes an alias."""
@@ -97,7 +116,8 @@ class MergeRecord:
         self.add_definition(other.definition)
         self.add_types(other.weak_types, weak=True)
         for xref, own in other.xrefs.items():
-            self.add_xref(xref, own=own)
+            self.xrefs[xref] = own or self.xrefs.get(xref, False)
+            self.xref_votes[xref] = self.xref_votes.get(xref, []) + other.xref_votes[xref]
         self.types.update(other.types)
         self.parents.update(other.parents)
         self.sources |= other.sources
@@ -107,4 +127,10 @@ class MergeRecord:
         """The record as an entity of the knowledge base."""
         name = self.canonical_name
         aliases = tuple(alias for folded, alias in self.named.items() if folded != name.casefold())
-        return Entity(entity_id, name, aliases, self.all_types, self.definition, tuple(self.xrefs), tuple(self.parents))
+
+        def rank(xref: str) -> tuple[bool, bool, float]:
+            votes = sum(vote * (1 + (label == name.casefold())) for label, vote in self.xref_votes[xref])
+            return not self.xrefs[xref], "-" in xref, -votes  # a range of codes comes last
+
+        xrefs = tuple(sorted(self.xrefs, key=rank))
+        return Entity(entity_id, name, aliases, self.all_types, self.definition, xrefs, tuple(self.parents))

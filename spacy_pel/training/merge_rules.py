@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ..types.semantic_types import type_group
+from ..types.semantic_types import type_group, type_name
 from ..util import normalize_alias
 from .merge_record import MergeRecord, plain_name
 
@@ -132,7 +132,10 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
             spelling.setdefault(normalize_alias(name), name)
         own = [name for name in (*ranked, *spelling) if owner.get(name, entity_id) == entity_id]
         if record.has_forms_only:
-            free = (form for form in map(plain_name, record.forms) if form and normalize_alias(form) not in called)
+            forms = list(filter(None, map(plain_name, record.forms)))
+            # annotators told it apart from what is called so, and its type says how
+            told_apart = [f"{forms[0]} [{type_name(kind)}]" for kind in record.all_types] if forms else []
+            free = (name for name in (*forms, *told_apart) if normalize_alias(name) not in called)
             record.preferred = next(free, "")
             record.add_name(record.preferred)
         elif own:

@@ -97,6 +97,22 @@ def test_entities_of_annotated_text_are_called_as_no_other_is():
     assert (forms.canonical_name, records["C1"].canonical_name) == ("fevers", "Fever")
 
 
+def test_an_entity_whose_forms_are_all_taken_is_told_apart_by_its_type():
+    forms = MergeRecord({"fever": "fever"}, forms=("fever",), types={"T033": None})
+    records = {"C9": forms, "C1": record(a="Fever")}
+    choose_preferred_names(records, (), Rules())
+    entity = forms.entity("C9")
+    assert (entity.canonical_name, entity.aliases) == ("fever [Finding]", ("fever",))
+
+
+def test_inverted_names_go_where_the_spoken_one_is_there():
+    names = ("Syndrome, Down", "Down Syndrome", "cough, dry", "Replacement, Knee, Total", "Total Knee Replacement")
+    down = MergeRecord({name.casefold(): name for name in names}, {"a": "Syndrome, Down", "b": "cough, dry"})
+    assert down.drop_inverted() == ["Syndrome, Down", "Replacement, Knee, Total"]
+    assert list(down.named.values()) == ["Down Syndrome", "cough, dry", "Total Knee Replacement"]
+    assert down.labels == {"a": "Down Syndrome", "b": "cough, dry"}
+
+
 @pytest.mark.parametrize(
     "other, found",
     [
@@ -173,7 +189,7 @@ def test_names_are_plain(given, plain):
 def test_a_twin_keeps_what_the_other_knew():
     kept, other = record(a="rash"), record(b="eruption")
     other.add_definition("Red skin.")
-    other.add_xref("HP:7", own=True)
+    other.add_xrefs(["HP:7"], own=True)
     kept.take_over(other)
     entity = kept.entity("C1")
     assert (entity.definition, entity.aliases, entity.xrefs) == ("Red skin.", ("eruption",), ("HP:7",))
@@ -247,7 +263,7 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     files = {"base.jsonl": "\n".join(map(json.dumps, base)), "rx.tsv": "\n".join(table)}
     columns = {"concept_id": "rxcui", "canonical_name": "name", "parents": "in", "xrefs": "unii"}
     drugs = {"files": ["rx.tsv"], "reader": "csv", "settings": {"columns": columns}, "vocabulary": "RXNORM"}
-    drugs |= {"join": ["UNII"], "join_names": True, "xref_prefix": "UNII:"}
+    drugs |= {"join": ["UNII"], "join_names": True, "xref_prefix": "UNII:", "type": "T121", "weak_type": True}
     sources = {"base": {"files": ["base.jsonl"], "reader": "jsonl"}, "drugs": drugs}
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
     assert [(key, found[key].aliases) for key in ("C1", "C2", "C3")] == [
@@ -259,6 +275,12 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     assert found["RXNORM:5"].parents == ("RXNORM:4",) and found["RXNORM:4"].canonical_name == "cold"
     assert "RXNORM:6" in found["C2"].xrefs, "by its name"
     assert found["RXNORM:7"].parents == ("C5",), "the code of an entity that the file lacks"
+    sources["drugs"] |= {"homonyms": False}
+    _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
+    assert "RXNORM:4" not in found, "a drug called as a disease is"
+    sources["drugs"] |= {"type": ""}
+    with pytest.raises(PelError, match="join_names needs the type"):
+        facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
 
 
 def test_corpus_names():
@@ -433,10 +455,27 @@ def facts_of(tmp_path, files, sources, **merge_settings):
 HP = {"files": ["hp.obo"], "id_xref": ["UMLS"]}
 
 
+def test_the_code_that_most_terms_give_comes_first(tmp_path):
+    term = "[Term]\nid: {id}\nname: {name}\nxref: UMLS:C0000001\n{codes}\n"
+
+    def ontology(prefix, name, *codes):
+        return term.format(id=f"{prefix}:1", name=name, codes="\n".join(f"xref: {code}" for code in codes))
+
+    files = {
+        "a.obo": ontology("A", "high blood pressure", "ICD10CM:I10-I16", "ICD10CM:I15", "ICD10CM:I11"),
+        "b.obo": ontology("B", "hypertension", "ICD10CM:I10"),
+        "c.obo": ontology("C", "hypertension", "ICD10CM:I11", "ICD10CM:I12", "ICD10CM:I13"),
+    }
+    sources = {name: {"files": [f"{name}.obo"], "id_xref": ["UMLS"]} for name in "abc"}
+    _, found = facts_of(tmp_path, files, sources, xrefs=["ICD10CM"])
+    codes = [xref.partition(":")[2] for xref in found["C0000001"].xrefs]
+    assert codes == ["I10", "I11", "I12", "I13", "I15", "I10-I16"], "a range is never the first"
+
+
 def test_terms_give_cross_references_and_parents(tmp_path):
     _, found = facts_of(tmp_path, {"hp.obo": TERMS}, {"hp": HP}, xrefs=["HP", "MESH", "SNOMEDCT"])
-    # its twin C0000033 has the same names and term
-    assert found["C0000003"].xrefs == ("HP:3", "MESH:D001249", "SNOMEDCT:195967001", "HP:5")
+    # its twin C0000033 has the same names and term; sure codes come first
+    assert found["C0000003"].xrefs == ("HP:3", "HP:5", "MESH:D001249", "SNOMEDCT:195967001")
     assert found["C0000003"].parents == ("C0000001",), "over a term without an id; not itself"
     assert found["C0000004"].parents == ("C0000003",), "not the id of a twin that is retired"
     _, found = facts_of(tmp_path, {}, {"hp": {**HP, "xrefs": False}}, xrefs=["HP"])
