@@ -319,7 +319,7 @@ class Merge:
         name: str,
         record: MergeRecord,
         given_id: str,
-        names: Sequence[str],
+        names: Iterable[str],
         definition: str | None,
         types: Iterable[str],
         label: str,
@@ -341,8 +341,8 @@ class Merge:
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
         record.add_types(types, weak=source.weak_type)
         for own, given in ((True, own_xrefs), (False, xrefs)) if source.xrefs else ():
-            codes = filter(None, map(normalize_xref, given))
-            record.add_xrefs([xref for xref in codes if xref.partition(":")[0] in self._vocabularies], own=own, label=label)
+            codes = [xref for xref in map(normalize_xref, given) if xref.partition(":")[0] in self._vocabularies]
+            record.add_xrefs(codes, own=own, label=label)
 
     def _own_id(self, curie: str) -> str:
         """The id that a cross reference means: with its prefix if an entity has that id
@@ -406,7 +406,8 @@ class Merge:
         for entity in entities:
             xrefs = [xref for xref in _xrefs(source, entity) if xref.partition(":")[0] in source.join]
             codes = [code_xref(source.vocabulary, entity.concept_id), *xrefs]
-            joined[entity.concept_id] = only(*(ids.get(xref, set()) for xref in codes), self._called(source.type, entity, owners))
+            called = self._called(source.type, entity, owners)
+            joined[entity.concept_id] = only(*(ids.get(xref, set()) for xref in codes), called)
 
         def id_of(code: str) -> str:
             xref = code_xref(source.vocabulary, code)
