@@ -93,23 +93,19 @@ class LinearCombiner:
         l2: strength of the L2 penalty on the weights of standardised features.
         max_mentions: fit on at most this many mentions, evenly spaced; None = on all. So few
             weights need no more: on MedMentions a tenth of this many rank as well.
-        weights: by feature, chosen by hand, e.g. on text of several kinds: with them none is fitted, and the others
-            are the default ones. None = fit all.
 
     Raises:
-        PelError: if a number is too small, or a feature is unknown.
+        PelError: if a number is too small.
     """
 
     is_probability = True
 
-    def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000, weights: dict[str, float] | None = None):
+    def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000):
         check_range("l2", l2, least=0)
         check_range("max_mentions", max_mentions, least=1)
         self.l2 = l2
         self.max_mentions = max_mentions
-        self.are_given = weights is not None
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
-        self.load_state({"weights": DEFAULT_WEIGHTS | (weights or {})})
 
     def __call__(self, table: CandidateTable) -> Scores:
         """(n, k) probabilities; those of a mention's candidates sum to 1. -inf where there is none."""
@@ -139,8 +135,6 @@ class LinearCombiner:
         """
         from scipy.optimize import minimize
 
-        if self.are_given:
-            return
         used = np.flatnonzero(is_gold(table.kb_rows, gold).any(axis=1))
         if not len(used):
             raise PelError(Errors.E420.format(n=len(table)))

@@ -150,14 +150,6 @@ def test_foreign_weights_are_refused_and_none_are_the_default():
     assert combiner.weights == DEFAULT_WEIGHTS
 
 
-def test_given_weights_are_not_fitted():
-    combiner = LinearCombiner(weights={"name": 7.0})
-    combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
-    assert combiner.weights == {**DEFAULT_WEIGHTS, "name": 7.0}
-    with pytest.raises(PelError, match="E421"):
-        LinearCombiner(weights={"nmae": 7.0})
-
-
 def test_linear_fits_on_at_most_so_many_mentions():
     table = make_table(900, 7)
     on_all, on_enough, on_some = (LinearCombiner(max_mentions=n) for n in (None, 900, 50))
