@@ -340,7 +340,7 @@ class Merge:
             place = ", ".join(str(self.data / file) for file in source.files)
             raise unexpected(place, f"a name or definition of {shortened(given_id)}", err) from err
         record.add_types(types, weak=source.weak_type)
-        for own, given in ((True, own_xrefs), (False, xrefs)) if source.xrefs else ():
+        for own, given in ((True, own_xrefs), (False, xrefs)) if source.xrefs and self._vocabularies else ():
             codes = [xref for xref in map(normalize_xref, given) if xref.partition(":")[0] in self._vocabularies]
             record.add_xrefs(codes, own=own, label=label)
 
@@ -392,7 +392,7 @@ class Merge:
         self, source: MergeSource, entities: Sequence[Entity], owners: Mapping[str, set[str]]
     ) -> Callable[[str], str]:
         """A function from a code of a source to an id: that of the only entity so far with this code, with a cross
-        reference that the code's entity has in a vocabulary of ``join``, or with its name, if drugs are joined by name;
+        reference that the code's entity has in a vocabulary of ``join``, or with its preferred name, if ``join_names``;
         else the code with the vocabulary as its prefix."""
         ids: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
@@ -417,8 +417,8 @@ class Merge:
 
     def _called(self, kind: str, entity: Entity, owners: Mapping[str, set[str]]) -> set[str]:
         """The ids that are called as an entity is, and may be of its kind."""
-        found = owners.get(self._normalized(entity.canonical_name), set())
-        return {one for one in found if type_group(self._records[one].all_types) in (type_group([kind]), "")}
+        found, groups = owners.get(self._normalized(entity.canonical_name), set()), (type_group([kind]), "")
+        return {one for one in found if type_group(self._records[one].all_types) in groups}
 
     def _open(self, name: str, source: MergeSource) -> tuple[Any, Iterable[Entity]]:
         """The reader of a source, and what it reads."""

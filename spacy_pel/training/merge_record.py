@@ -1,13 +1,13 @@
 """What the sources of a merge say of one id."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..kb.repair import is_obsolete, without_markup, without_mojibake, without_tags
 from ..ontologies import clean_text
 from ..types import Entity
+from ..util.xrefs import is_code, split_xref
 
 _LOST = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font of symbols
 
@@ -103,11 +103,10 @@ class MergeRecord:
 
     def add_xrefs(self, xrefs: Sequence[str], *, own: bool, label: str = "") -> None:
         """Take the cross references of a term with this label; ``own``: they are sure."""
-        n_codes = Counter(xref.partition(":")[0] for xref in xrefs)
-        for xref in xrefs:
+        vocabularies = [xref.partition(":")[0] for xref in xrefs]
+        for xref, vocabulary in zip(xrefs, vocabularies, strict=True):
             self.xrefs[xref] = own or self.xrefs.get(xref, False)
-            vote = label.casefold(), 1 / n_codes[xref.partition(":")[0]]
-            self.xref_votes.setdefault(xref, []).append(vote)
+            self.xref_votes.setdefault(xref, []).append((label.casefold(), 1 / vocabularies.count(vocabulary)))
 
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record; the name by which it was called becomes an alias."""
@@ -130,7 +129,7 @@ class MergeRecord:
 
         def rank(xref: str) -> tuple[bool, bool, float]:
             votes = sum(vote * (1 + (label == name.casefold())) for label, vote in self.xref_votes[xref])
-            return not self.xrefs[xref], "-" in xref, -votes  # a range of codes comes last
+            return not self.xrefs[xref], not is_code(*split_xref(xref)), -votes
 
         xrefs = tuple(sorted(self.xrefs, key=rank))
         return Entity(entity_id, name, aliases, self.all_types, self.definition, xrefs, tuple(self.parents))
