@@ -27,10 +27,10 @@ if TYPE_CHECKING:  # imports faiss
     from ..index import EntityIndex
 
 FEATURES = (
-    "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
+    "name",  # best cosine over rows of cards, names and forms; the lowest one found for the mention if it has none
     "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
     "vote",  # its share of the mention rows found, weighted by a softmax of their cosines
-    "prior",  # P(entity | surface form) in annotated text; 0 if never seen
+    "prior",  # P(entity | surface form) in annotated text, also where it is not marked; 0 if never seen
     "seen",  # 1 if the surface form was seen in annotated text at all
     "popularity",  # log(1 + how often annotated text named the entity)
     "abbreviation",  # P(entity | short form) in texts that define it, where the document does not; 0 if unknown
@@ -162,7 +162,7 @@ def find_candidates(
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
-    name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
+    name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, ((*NAME_KINDS, "form"), ("mention",)))
     prior, seen = named_before(source.priors, forms.normal, forms.which)
     abbreviation, _ = named_before(source.abbreviations, [form.short for form in forms.distinct], forms.which)
     by_form = {"prior": prior, "abbreviation": abbreviation}

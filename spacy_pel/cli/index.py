@@ -21,8 +21,8 @@ def index(
     kb: KB,
     model: Model,
     out: NewIndex,
-    kinds: Annotated[str | None, option("NAMES", "Rows: card, alias, mention. [default: card,alias]")] = None,
-    mentions: Annotated[Files, option("FILE", "Training corpus, for mention rows and counts (repeatable).")] = None,
+    kinds: Annotated[str | None, option("NAMES", "Rows: card, alias, mention, form. [default: card,alias]")] = None,
+    mentions: Annotated[Files, option("FILE", "Training corpus, for mentions, forms and counts (repeatable).")] = None,
     max_mentions: Annotated[int | None, option("N", "Maximum number of mention rows per entity.", min=1)] = None,
     topics: Annotated[bool, typer.Option(help="Also keep a vector and the entities of each annotated text.")] = True,
     index_type: Annotated[str | None, option("NAME", "The type of vector index. [default: faissivf]")] = None,
@@ -49,7 +49,7 @@ def index(
 
     old = None if update is None else EntityIndex.from_disk(update)
     wanted = split_names(kinds) if kinds is not None else list(old.kinds) if old else ["card", "alias"]
-    if "mention" in wanted and not mentions:
+    if {"mention", "form"} & set(wanted) and not mentions:
         raise PelError(Errors.E630)
     vectors = make_vector_index(index_type, codes, row_bytes, like=old)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None

@@ -1,5 +1,6 @@
-"""What annotated text says about entities: which surface forms named them, and which texts."""
+"""What annotated text says about entities: which surface forms named them, how often, and which texts."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Rows, Scores, Vectors
+from ..types import MentionInText, Rows, Scores, Vectors
 from ..util import hash_strings, normalize_alias
 from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
@@ -29,7 +30,7 @@ class AliasPriors:
 
     Args:
         surface_hashes: ascending.
-        kb_rows: rows of the knowledge base.
+        kb_rows: rows of the knowledge base; -1 = none of its entities.
         counts: how often the surface form named the entity.
     """
 
@@ -39,7 +40,7 @@ class AliasPriors:
         self.surface_hashes = surface_hashes
         self.kb_rows = kb_rows
         self._counts = counts
-        order = np.argsort(kb_rows, kind="stable")
+        order = np.argsort(kb_rows, kind="stable")[np.count_nonzero(kb_rows < 0) :]
         self._entities, firsts = np.unique(kb_rows[order], return_index=True)
         self._totals = np.add.reduceat(counts[order], firsts) if len(firsts) else counts[:0]
 
@@ -131,6 +132,29 @@ class AliasPriors:
         """Map the arrays of a file into memory."""
         arrays = map_arrays(Path(path) / file)
         return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
+
+
+def unmarked(mentions: Iterable[MentionInText], texts: Iterable[str]) -> AliasPriors:
+    """Count the places where texts have the form of a mention, but none is marked. They name no entity: a form that is
+    marked twice in nine thousand places, such as "patients", says little of what it means.
+
+    Args:
+        mentions: the marked ones; each counts once.
+        texts: the texts that they are in.
+    """
+    marked = Counter(normalize_alias(mention.surface) for mention in set(mentions))
+    beginnings = {" ".join(words[:n]) for words in map(str.split, marked) for n in range(1, len(words) + 1)}
+    places: Counter[str] = Counter()
+    for text in texts:
+        words = normalize_alias(text).split()
+        for start in range(len(words)):
+            for end in range(start + 1, len(words) + 1):
+                if (form := " ".join(words[start:end])) not in beginnings:
+                    break
+                places[form] += 1
+    counts = {form: places[form] - n for form, n in marked.items() if places[form] > n}
+    rows, numbers = np.full(len(counts), -1, dtype=np.int32), np.array(list(counts.values()), dtype=np.int32)
+    return AliasPriors.summed(hash_strings(list(counts)), rows, numbers)
 
 
 class Topics:

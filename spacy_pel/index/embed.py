@@ -1,9 +1,10 @@
-"""What an index embeds: cards and names of entities, and mentions of annotated text. It does so in chunks, so
-that memory stays bounded however large the knowledge base is."""
+"""What an index embeds: cards and names of entities, and forms and mentions of annotated text. It does so in chunks,
+so that memory stays bounded however large the knowledge base is."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ class Chunk(NamedTuple):
     """Rows of one kind.
 
     Attributes:
-        kind: card, alias or mention.
+        kind: card, alias, mention or form.
         kb_rows: the entity of each.
         texts: a hash of what each stands for.
         vectors: (n, width).
@@ -102,7 +103,7 @@ def embed_entities(
         kb: the entities.
         encoder: computes the vectors.
         kb_rows: rows of the entities.
-        kinds: kinds of rows wanted; "mention" is ignored.
+        kinds: kinds of rows wanted; "mention" and "form" are ignored.
         show_progress: show a progress bar.
 
     Yields:
@@ -129,6 +130,23 @@ def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: boo
     yield from _chunks("mention", pairs, encoder.encode_mention_rows, bar)
 
 
+def embed_forms(
+    kb: KnowledgeBase, encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False
+) -> Iterator[Chunk]:
+    """Embed the surface forms by which annotated text calls entities that have no such name."""
+    forms: dict[tuple[int, str], str] = {}  # by entity and normal form
+    for row, mention in zip(gold.kb_rows.tolist(), gold.mentions, strict=True):
+        forms.setdefault((row, normalize_alias(mention.surface)), mention.surface)
+    rows = np.unique(gold.kb_rows)
+    names, offsets = kb.normalized_names_at(rows)
+    for row, (start, end) in zip(rows.tolist(), pairwise(offsets.tolist()), strict=True):
+        for name in ("", *names[start:end]):
+            forms.pop((row, name), None)
+    pairs = sorted(((row, form) for (row, _), form in forms.items()), key=itemgetter(0))
+    bar = progress_bar("Embedding form rows", len(pairs), show=show_progress)
+    yield from _chunks("form", pairs, encoder.encode_names, bar)
+
+
 def _chunks(
     kind: str, items: Iterable[tuple[int, Item]], encode: Callable[[Sequence[Item]], Vectors], bar: Any
 ) -> Iterator[Chunk]:
@@ -144,4 +162,4 @@ def _chunks(
             vectors = [encode(unique)[of_chunk]]
             bar.update(new)
             # popped, so that they are not kept while the next ones are computed
-            yield Chunk(kind, kb_rows, hash_texts(kind, unique)[of_chunk], vectors.pop())
+            yield Chunk(kind, kb_rows, hash_texts("alias" if kind == "form" else kind, unique)[of_chunk], vectors.pop())

@@ -18,8 +18,8 @@ from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
-from .annotated_text import AliasPriors, Topics, build_topics
-from .embed import LinkedMentions, embed_entities, embed_mentions
+from .annotated_text import AliasPriors, Topics, build_topics, unmarked
+from .embed import LinkedMentions, embed_entities, embed_forms, embed_mentions
 from .faiss_rows import KIND
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 
@@ -31,8 +31,8 @@ _SAMPLE = 4096  # entities, and mentions, that codes are learned from
 
 @dataclass(eq=False, repr=False)
 class EntityIndex:
-    """Rows of vectors, several per entity: its card, its names, its annotated mentions. Also counts which
-    surface forms named which entities.
+    """Rows of vectors, several per entity: its card, its names, its forms and mentions in annotated text. Also counts
+    which surface forms named which entities.
 
     Args:
         vectors: the vectors.
@@ -76,8 +76,9 @@ class EntityIndex:
             kb: the entities.
             encoder: computes the vectors.
             index: holds the vectors; its existing rows are dropped.
-            kinds: any of "card", "alias" (canonical name and aliases) and "mention".
-            documents: annotated text, for the rows of kind "mention", and for
+            kinds: any of "card", "alias" (canonical name and aliases), "mention" and "form" (surface forms of annotated
+                text that are no names of their entities).
+            documents: annotated text, for the rows of kinds "mention" and "form", and for
                 the priors and topics, which count all of its mentions.
             max_mentions_per_entity: maximum number of mention rows of an entity, drawn at
                 random with a fixed seed; None = all.
@@ -97,11 +98,14 @@ class EntityIndex:
         linked = LinkedMentions.read(kb, documents)
         priors = AliasPriors.build((mention.surface for mention in linked.mentions), linked.kb_rows)
         read, named = linked.by_text()
+        priors = priors.merged(unmarked(linked.mentions, read))
+        forms = embed_forms(kb, encoder, linked, show_progress=show_progress) if "form" in kinds else ()
         linked = linked.capped(max_mentions_per_entity) if "mention" in kinds else linked.sampled(0)
         index.train(_training_sample(kb, encoder, index, kinds, linked))
         rows = RowTable.empty()
         for kind, kb_rows, texts, vectors in chain(
             embed_entities(kb, encoder, kb.live_rows, kinds, show_progress=show_progress),
+            forms,
             embed_mentions(encoder, linked, show_progress=show_progress),
         ):
             index.add(vectors)
@@ -218,7 +222,7 @@ class EntityIndex:
             kb: the knowledge base after the change.
             encoder: the one that the index was built with.
             kb_rows: rows that were added, updated or retired. Cards and names are
-                re-embedded; mention rows, counts, topics and short forms stay, or go to a successor.
+                re-embedded; rows of annotated text, counts, topics and short forms stay, or go to a successor.
 
         Raises:
             PelError: if it is a different encoder.
@@ -329,8 +333,9 @@ class EntityIndex:
                 path = self.path or "the given bytes"
                 raise PelError(Errors.E401.format(path=path, what=what, theirs=theirs, ours=part.fingerprint))
         if kb is not None:
-            rows = {"rows.arrow": self.rows.kb_rows, "priors.arrow": self.priors.kb_rows}
-            rows[_ABBREVIATIONS] = np.maximum(self.abbreviations.kb_rows, 0)  # -1: no entity
+            counts = {"priors.arrow": self.priors, _ABBREVIATIONS: self.abbreviations}
+            rows = {file: np.maximum(part.kb_rows, 0) for file, part in counts.items()}  # -1: no entity
+            rows["rows.arrow"] = self.rows.kb_rows
             rows |= {"topic_pairs.arrow": self.topics.kb_rows} if self.topics else {}
             for file in (file for file, kb_rows in rows.items() if not in_range(kb_rows, kb.n_rows)):
                 expected = f"rows of the knowledge base in {file}"

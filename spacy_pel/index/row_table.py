@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..util import hash_strings
 from ..util.arrow_files import read_arrays, write_arrays
 
-KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
-NAME_KINDS = ("card", "alias")
+KINDS = ("card", "alias", "mention", "form")  # a kind is stored as its index in this tuple
+NAME_KINDS = ("card", "alias")  # of the knowledge base; those of annotated text are the others
 SEED = 0  # of all draws: the same input gives the same index
 _FILE, _TEXTS = "rows.arrow", "texts.arrow"
 
@@ -22,7 +22,7 @@ def hash_texts(kind: str, items: Sequence[Any]) -> NDArray[np.uint64]:
     """Hash what rows stand for: all that an encoder may read of it.
 
     Args:
-        kind: of the rows.
+        kind: of the rows; a form has the vector of a name, so its kind is "alias".
         items: entities, names or mentions.
 
     Returns:
@@ -38,7 +38,7 @@ class RowTable:
 
     Attributes:
         kb_rows: the entity's row in the knowledge base.
-        kinds: 0 = card, 1 = alias, 2 = mention.
+        kinds: 0 = card, 1 = alias, 2 = mention, 3 = form.
         live: False = replaced or retired, no longer found.
         texts: a hash of what each row stands for, see ``hash_texts``; zeros in a table that was saved without.
     """
@@ -73,12 +73,12 @@ class RowTable:
         self._masks = {}
 
     def redirect(self, successors: NDArray[np.int32]) -> None:
-        """Give rows of mentions to other entities.
+        """Give rows of annotated text to other entities.
 
         Args:
-            successors: for each row of the knowledge base the entity that has its mentions.
+            successors: for each row of the knowledge base the entity that gets what was said of it.
         """
-        self.kb_rows = np.where(self._of_kinds(("mention",)), successors[self.kb_rows], self.kb_rows)
+        self.kb_rows = np.where(self._of_kinds(NAME_KINDS), self.kb_rows, successors[self.kb_rows])
 
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
         """Mask the rows of these entities and kinds."""
@@ -108,7 +108,7 @@ class RowTable:
 
     @property
     def searched_apart(self) -> NDArray[np.uint8]:
-        """0 for names, 1 for mentions: a linker searches them apart."""
+        """0 for names and forms, 1 for mentions: a linker searches them apart."""
         return self._of_kinds(("mention",)).astype(np.uint8)
 
     def count(self, kind: str) -> int:

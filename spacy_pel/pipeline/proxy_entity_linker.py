@@ -259,7 +259,7 @@ class ProxyEntityLinker(Pipe):
             if index_loader is not None:
                 index = index_loader(kb, encoder)
             else:
-                documents = documents_of(get_examples()) if "mention" in self.settings.row_kinds else []
+                documents = documents_of(get_examples()) if {"mention", "form"} & set(self.settings.row_kinds) else []
                 index = EntityIndex.build(
                     kb, encoder, index=self.vector_index, kinds=self.settings.row_kinds, documents=documents
                 )

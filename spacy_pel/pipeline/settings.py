@@ -106,7 +106,7 @@ class LinkerSettings(BaseModel):
     spans_key: Text | None = Field(None, description="null or a key of doc.spans")
     expand_abbreviations: Flag = Field(True, description="true or false")
     entity_types: dict[Text, list[Text]] = Field({}, description="a map from label to a list of types or ids")
-    row_kinds: list[Literal["card", "alias", "mention"]] = Field(
+    row_kinds: list[Literal["card", "alias", "mention", "form"]] = Field(
         ["card", "alias"], description="a list with some of card, alias, mention"
     )
     extension_prefix: Annotated[Text, Field(pattern=r"^[^\W\d]\w*$")] = Field(

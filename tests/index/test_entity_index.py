@@ -16,7 +16,7 @@ from spacy_pel.types import Document, Entity, Mention, MentionInText
 from spacy_pel.util.arrow_files import read_arrays, write_arrays
 from spacy_pel.util.saved_folder import write_manifest
 
-ALL = ("card", "alias", "mention")
+ALL = ("card", "alias", "mention", "form")
 
 
 def mention(text):
@@ -49,8 +49,31 @@ def test_rows_of_each_kind(index, kb, documents):
     assert by_kind["alias"].count(kb.row("C90")) == 2
     gold = [kb.row(id_) for d in documents for m in d.mentions for id_ in dict.fromkeys(m.ids) if id_ in kb]
     assert by_kind["mention"] == gold
+    # each other name that a text gives an entity, once
+    mentions = [
+        (kb.row(one), d.text[m.start : m.end]) for d in documents for m in d.mentions for one in m.ids if one in kb
+    ]
+    others = {
+        (row, form.lower()) for row, form in mentions if form.lower() not in map(str.lower, kb.names_at([row])[0])
+    }
+    assert by_kind["form"] == sorted(row for row, _ in others) and len(others) > 5
     assert index.priors.columns()["count"].sum() == len(gold)
     assert index.meta["live_rows"] == {kind: len(rows) for kind, rows in by_kind.items()}
+
+
+def test_places_that_are_not_marked_count_for_no_entity(kb, encoder, tmp_path):
+    text = "Cold or cold. A common cold; COLD, colds."
+    mentions = [Mention(0, 4, ids=("C90", "C91")), Mention(16, 27, ids=("C90",))]
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=[Document("d", text, mentions)])
+    index.to_disk(tmp_path / "index")
+    for one in (index, EntityIndex.from_disk(tmp_path / "index", kb=kb)):
+        rows, counts, offsets = one.priors.counts(["cold", "common cold", "colds"])
+        # "cold" is marked in one place of four, for two entities; no other form is anywhere unmarked
+        assert (rows.tolist(), counts.tolist()) == ([-1, *sorted(kb.rows(["C90", "C91"])), kb.row("C90")], [3, 1, 1, 1])
+        assert offsets.tolist() == [0, 3, 4, 4] and one.priors.total(np.array([-1, kb.row("C90")])).tolist() == [0, 2]
+        table = find_candidates(kb, one, encoder.encode_mentions([mention("cold")]), ["cold"])
+        prior = dict(zip(kb.ids_at(table.kb_rows[0]), table.features["prior"][0].tolist(), strict=True))
+        assert prior["C90"] == pytest.approx(1 / 5) and prior["C92"] == 0
 
 
 def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
@@ -114,7 +137,7 @@ def assert_same(one, other, kb, encoder):
 def test_what_texts_say_of_a_retired_entity_counts_for_its_successor(index, kb, encoder, tmp_path):
     old, new = rows = kb.rows(["C90", "C92"])
     named = index.priors.total(rows).sum()
-    mentions = np.isin(index.kb_rows, rows) & (index.rows.kinds == ALL.index("mention"))
+    mentions = np.isin(index.kb_rows, rows) & (index.rows.kinds >= ALL.index("mention"))  # and forms
     index.add_abbreviations(AliasPriors.build(["cc", "cc"], np.array([old, -1])))
     assert named > index.priors.total(rows)[1] and mentions.sum() > 1
     kb.retire(["C90"], {"C90": "C92"})

@@ -19,7 +19,8 @@ KB = KnowledgeBase(
         Entity("AI", "acquired immunodeficiency syndrome", ("AIDS",)),
     ]
 )
-PRIORS = AliasPriors.build(["RA"] * 8 + ["aids"] * 30, KB.rows(["RA"] * 7 + ["AN"] + ["AI"] * 30))
+NAMED = KB.rows(["RA"] * 7 + ["AN"] + ["AI"] * 30)
+PRIORS = AliasPriors.build(["RA"] * 8 + ["aids"] * 30 + ["RA"] * 20, np.append(NAMED, [-1] * 20))  # -1: not marked
 
 
 def trust(surface, entity_id, *, priors=PRIORS, long_form=None):

@@ -99,7 +99,8 @@ def _settled(
         return settled
     named, counts, offsets = priors.counts(list(of_form), normalized=True)
     for form, numbers in enumerate(of_form.values()):
-        of_form_counts = slice(*offsets[form : form + 2])
+        of_form_counts = np.arange(*offsets[form : form + 2])
+        of_form_counts = of_form_counts[named[of_form_counts] >= 0]
         annotated: Counter[int] = Counter()
         for entity_id, count in zip(kb.ids_at(named[of_form_counts]), counts[of_form_counts].tolist(), strict=True):
             annotated[kb.row(entity_id)] += count
