@@ -6,22 +6,21 @@ feature           | made of                                   | why
 ------------------|-------------------------------------------|----------------------------------------------
 name              | best cosine with a card or name           |
 name_unseen       | the same, for forms never annotated       | names say more where there are no counts
-name_first        | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
-best_first        | 1 / (1 + rank by name or mention)         | little for another
+best_first        | 1 / (1 + rank by name or mention)         | the same cosine is a lot for one mention and
+                  |                                           | little for another; homonyms share their rank
 mention           | best cosine with an annotated mention     |
-has_mention       | 1 if a mention of it was found            | elsewhere "mention" is not its own
-log_vote          | log(vote + 0.001)                         | many near mentions agree
-exact             | 1 if the mention is one of its names      |
-exact_unseen      | the same, for forms never annotated       | as name_unseen
 log_prior         | log(prior + 0.001)                        | counts are skewed
 edit              | spelling: similarity to its nearest name  | word pieces hide spelling
 partial           | the same for the best stretch             | a name inside a longer mention, or around it
+exact_unseen      | 1 if the mention is one of its names, for | as name_unseen
+                  | forms never annotated                     |
 formula_unseen    | 1 if one of its names spells it out, and  | "CaCl2" is "calcium chloride"
                   | the form is no name                       |
 derivation_unseen | 1 if a noun that it may stand for is one  | "nuclear" is "nucleus"
                   | of its names, and no variant is a name    |
-preferred_unseen  | 1 if the form or a variant is its         | synonyms are shared with other entities more
+preferred         | 1 if the form or a variant is its         | synonyms are shared with other entities more
                   | preferred name                            | often
+preferred_unseen  | the same, for forms never annotated       | as name_unseen
 extension_unseen  | 1 if the form names nothing, but one of   | texts leave out what their subject tells:
                   | its names says a little more              | "layer of retina", "gene expression"
 abbreviation      | log(1 + 1000 abbreviation)                | as log_prior; what other texts define it as
@@ -30,7 +29,7 @@ log_label_type    | log(min(label_type, 0.05) + 0.001)        | no mention of th
 log_mention_type  | log(mention_type + 0.01)                  | what the detector takes the mention for
 log_topic         | log(topic + 0.001)                        | annotated texts on the same subject name it
 
-Nine inputs more ranked no better (docs/studies/evidence.md). A feature with the same value for all candidates
+Thirteen inputs more ranked no better (docs/studies/evidence.md). A feature with the same value for all candidates
 of a mention, such as "seen", cannot change their order; it only modifies the weights of other features.
 """
 
@@ -49,7 +48,7 @@ from ..util.config import check_range
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
-_OF_UNSEEN = ("formula", "derivation", "preferred", "extension")  # they count for forms never annotated
+_OF_UNSEEN = ("exact", "formula", "derivation", "preferred", "extension")  # they count for forms never annotated
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``. All but
@@ -57,23 +56,20 @@ _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
 # the latter two are right in 98 and 96 of 100 cases, but so rare that the penalty holds the weight of derivations
 # down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated text rank as well or
 # better; for formulas 10 to 30 are the same, for preferred names 0.7 to 4, for extensions 2 to 3. "name_unseen",
-# "mention", "edit" and "partial" were given the weights of inputs that resembled them and are gone.
+# "mention", "edit", "partial" and "exact_unseen" were given the weights of inputs that resembled them and are gone.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "name_unseen": 11.52,
-    "name_first": 0.4,
     "best_first": 0.95,
     "mention": 7.2,
-    "has_mention": 0.84,
-    "log_vote": -0.11,
-    "exact": -0.58,
-    "exact_unseen": 2.58,
     "log_prior": 0.3,
     "edit": 6.03,
     "partial": 1.9,
+    "preferred": 0.6,
+    "exact_unseen": 2.0,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
-    "preferred_unseen": 2.0,
+    "preferred_unseen": 1.4,
     "extension_unseen": 2.0,
     "abbreviation": 1.5,
     "log_label_type": 0.0,  # nothing is known of labels before calibration
@@ -93,19 +89,23 @@ class LinearCombiner:
         l2: strength of the L2 penalty on the weights of standardised features.
         max_mentions: fit on at most this many mentions, evenly spaced; None = on all. So few
             weights need no more: on MedMentions a tenth of this many rank as well.
+        weights: by feature, chosen by hand, e.g. on text of several kinds: with them none is fitted, and the others
+            are the default ones. None = fit all.
 
     Raises:
-        PelError: if a number is too small.
+        PelError: if a number is too small, or a feature is unknown.
     """
 
     is_probability = True
 
-    def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000):
+    def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000, weights: dict[str, float] | None = None):
         check_range("l2", l2, least=0)
         check_range("max_mentions", max_mentions, least=1)
         self.l2 = l2
         self.max_mentions = max_mentions
+        self.are_given = weights is not None
         self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
+        self.load_state({"weights": DEFAULT_WEIGHTS | (weights or {})})
 
     def __call__(self, table: CandidateTable) -> Scores:
         """(n, k) probabilities; those of a mention's candidates sum to 1. -inf where there is none."""
@@ -135,6 +135,8 @@ class LinearCombiner:
         """
         from scipy.optimize import minimize
 
+        if self.are_given:
+            return
         used = np.flatnonzero(is_gold(table.kb_rows, gold).any(axis=1))
         if not len(used):
             raise PelError(Errors.E420.format(n=len(table)))
@@ -178,16 +180,12 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     inputs = {
         "name": values["name"],
         "name_unseen": values["name"] * unseen,
-        "name_first": _first(table.features["name"], filled),
-        "best_first": _first(table.cosines, filled),
+        "best_first": 1.0 / (1.0 + ranks(np.where(filled, table.cosines, np.float32(-np.inf)))),
         "mention": values["mention"],
-        "has_mention": (values["vote"] > 0).astype(np.float64),
-        "log_vote": np.log(values["vote"] + _EPSILON),
-        "exact": values["exact"],
-        "exact_unseen": values["exact"] * unseen,
         "log_prior": np.log(values["prior"] + _EPSILON),
         "edit": values["edit"],
         "partial": values["partial"],
+        "preferred": values.get("preferred", absent),
         **{f"{name}_unseen": values.get(name, absent) * unseen for name in _OF_UNSEEN},
         "abbreviation": np.log1p(values.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(values[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in values else absent,
@@ -195,11 +193,6 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "log_topic": np.log(values[TOPIC] + _EPSILON) if TOPIC in values else absent,
     }
     return {name: np.where(filled, array, 0.0) for name, array in inputs.items()}
-
-
-def _first(values: Scores, filled: NDArray[np.bool_]) -> Floats:
-    """1 / (1 + rank) within a mention."""
-    return 1.0 / (1.0 + ranks(np.where(filled, values, np.float32(-np.inf))))
 
 
 def conditional_logit(

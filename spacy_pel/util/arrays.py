@@ -124,9 +124,14 @@ def best_first(values: NDArray[Any]) -> Places:
 
 
 def ranks(values: NDArray[Any]) -> Places:
-    """(n, k), 0 for the largest value of its row, 1 for the next …; equal values keep their order."""
-    rank = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(rank, best_first(values), np.arange(values.shape[1])[None], axis=1)
+    """(n, k), 0 for the largest value of its row, 1 for the next …; equal values have the same rank, the better one."""
+    order = best_first(values)
+    descending = np.take_along_axis(values, order, 1)
+    places = np.tile(np.arange(values.shape[1]), (len(values), 1))
+    places[:, 1:][descending[:, 1:] == descending[:, :-1]] = 0
+    places = np.maximum.accumulate(places, axis=1)
+    rank = np.empty_like(places)
+    np.put_along_axis(rank, order, places, axis=1)
     return rank
 
 

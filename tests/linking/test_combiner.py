@@ -112,7 +112,7 @@ def test_linear_learns_what_separates():
     combiner.fit(table, gold_of(table))
     held_out = make_table(400, 7)
     assert share_right(combiner, held_out) > share_right(LinearCombiner(), held_out) + 0.05
-    assert combiner.weights["has_mention"] > DEFAULT_WEIGHTS["has_mention"]  # every right candidate has one
+    assert combiner.weights["mention"] > DEFAULT_WEIGHTS["mention"]  # each right candidate has a high one
 
 
 def test_gradient_equals_finite_differences():
@@ -148,6 +148,14 @@ def test_foreign_weights_are_refused_and_none_are_the_default():
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS
+
+
+def test_given_weights_are_not_fitted():
+    combiner = LinearCombiner(weights={"name": 7.0})
+    combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
+    assert combiner.weights == {**DEFAULT_WEIGHTS, "name": 7.0}
+    with pytest.raises(PelError, match="E421"):
+        LinearCombiner(weights={"nmae": 7.0})
 
 
 def test_linear_fits_on_at_most_so_many_mentions():

@@ -356,7 +356,7 @@ def test_the_evidence_of_a_candidate(make_nlp):
     assert first.mention_cosine == first.features["mention"] > 0.9
     assert (first.learned, first.nearest_mention) == (1, "A heart attack")
     assert found.id_set == list(ent._.pel_set)
-    assert first.contributions["exact"] == pytest.approx(linker.combiner.weights["exact"])
+    assert first.contributions["best_first"] == pytest.approx(linker.combiner.weights["best_first"])
     second, text = found.candidates[1], str(found)
     total = sum(first.contributions.values()) - sum(second.contributions.values())
     assert sum(found.difference.values()) == pytest.approx(total, abs=0.2)

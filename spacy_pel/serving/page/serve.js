@@ -6,13 +6,11 @@ const SHOWN = 10; // candidates
 const FIRST = 8; // names, codes
 const EXAMPLE =
   "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic fibrosis (CF). " +
-  "Patients with CF were treated with azithromycin until hospital discharge. We also tested murepavadin against " +
+  "Patients with CF were treated with azithromycin until hospital discharge. We also tested zasocitinib against " +
   "Pseudomonas aeruginosa. In interviews after discharge, most patients reported vomiting or diarrhea, but no hearing loss.";
 const PARTS = {
-  name: "cosine of a name", mention: "cosine of a mention", best: "best cosine", has_mention: "has a mention",
-  log_vote: "near mentions", exact: "exact name", exact_unseen: "exact name, form not seen", log_prior: "prior",
-  popularity_seen: "often annotated", edit: "spelling", partial: "part of a name", name_first: "nearest name",
-  best_first: "nearest of all", edit_unseen: "spelling, form not seen", ranker: "ranker",
+  name: "cosine of a name", mention: "cosine of a mention", exact_unseen: "exact name, form not seen", log_prior: "prior",
+  preferred: "preferred name", edit: "spelling", partial: "part of a name", best_first: "nearest of all", ranker: "ranker",
 };
 
 const $ = (id) => document.getElementById(id);
