@@ -87,7 +87,7 @@ lint: $(VENV)/installed.stamp
 # the workflow "all" on tiny data, in a copy, so that the lock file of the real run is not changed
 TINY := --vars.config configs/tiny_ce.cfg --vars.proxy_config configs/tiny.cfg --vars.kb_config configs/tiny_kb.cfg \
 	--vars.data assets/tiny --vars.gz "" --vars.ner_steps 60 --vars.ner_eval_frequency 30 --vars.row_bytes 8 \
-	--vars.names_kb "" --vars.notes 20 --vars.steps 300
+	--vars.names_kb "" --vars.held_out_kb "" --vars.notes 20 --vars.steps 300
 
 smoke: $(VENV)/installed.stamp
 	rm -rf build/smoke && mkdir -p build/smoke/assets

@@ -14,7 +14,7 @@ def surfaces(documents: Iterable[Document], *, expand: bool) -> list[str]:
     from spacy_pel.pipeline.abbreviations import AbbreviationDetector
 
     nlp = spacy.blank("en")
-    detector = AbbreviationDetector(nlp.vocab) if expand else None
+    detector = AbbreviationDetector(nlp) if expand else None
     found = []
     for document in documents:
         forms = long_forms(detector(nlp.make_doc(document.text))) if detector else {}

@@ -70,18 +70,18 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
     Returns:
         A name for each; None = it is read as it is.
     """
-    kinds = {start: (end, names, items[0][2]) for items in listed_kinds(text) for start, end, names in items}
+    kinds = {start: (end, names) for start, end, names in chain.from_iterable(listed_kinds(text))}
     labels = {offset: label for start, end, label in mentions for offset in range(start, end)}
     read: list[str | None] = []
     for start, end, label in mentions:
         names: Iterable[str] = ()
         surface = text[start:end]
         if start in kinds and end >= kinds[start][0]:
-            kind_end, whole, of_first = kinds[start]
+            kind_end, whole = kinds[start]
             if end > kind_end:  # "C virus infection" of "hepatitis B or C virus infection"
                 names = [f"{name}{text[kind_end:end]}" for name in whole]
             elif {*whole[-2:]} != {surface}:
-                names = chain(whole, _like_first(kb, of_first, whole))
+                names = [*whole, *(f"{name} virus" for name in whole)]  # "B" of "influenza A and B"
         elif (shared := _SHARED.match(text, end)) is not None:
             names = [f"{surface.rstrip('-')} {word}" for word in (shared[1], shared[1].removesuffix("s"))]
             of_last = labels.get(shared.start(1), "")
@@ -96,15 +96,6 @@ def _is_name(kb: Any, name: str) -> bool:
     """Whether a knowledge base has a name; "protein S" not if it may have it as "protein(s)" or "protein's"."""
     ids, head, end = kb.ids(name), name[:-2], name[-2:].casefold()
     return bool(ids) and (end != " s" or set(ids).isdisjoint(kb.ids(head)))
-
-
-def _like_first(kb: Any, firsts: Iterable[str], names: Iterable[str]) -> Iterator[str]:
-    """What an item is called as the first one is: "influenza B virus", if "influenza A" is "Influenza A virus"."""
-    for first, name in zip(firsts, names, strict=True):
-        for entity in map(kb.__getitem__, kb.ids(first)):
-            for known in map(str.casefold, (entity.canonical_name, *entity.aliases)):
-                if first.casefold() in known:
-                    yield known.replace(first.casefold(), name.casefold())
 
 
 class SharedDefinitions:

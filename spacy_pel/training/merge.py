@@ -443,7 +443,9 @@ class Merge:
             entity_id = self.redirects.get(given_id, given_id)
             is_known = entity_id in self._records
             is_new = not is_known and entity_id not in self._passed_over
-            unwanted = (source.only_known or not source.names) and not is_known or source.only_new and not is_new
+            is_told = is_known or source.names and entity_id in self._witnesses.annotated
+            unwanted = not (is_told if source.only_known else is_known or source.names)
+            unwanted |= source.only_new and not is_new
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)

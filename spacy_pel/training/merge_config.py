@@ -50,7 +50,7 @@ class MergeSource(Strict):
             keep all their names, since they need one. With a reader, a new id whose names are all taken is left
             out: a brand called "Relief".
         xrefs: take the cross references, and an ontology's own ids as such.
-        only_known: name only ids that an earlier source has.
+        only_known: name only ids that an earlier source has; with a reader, or annotated text (``forms``).
         only_new: name only ids that no earlier source has, nor an ontology as another id of one of its terms.
         shared_name: a link that is not from ``mappings`` needs a name that another source gives the id, if any does.
         forms: the names are surface forms of annotated text. They are evidence, which the index counts, and become

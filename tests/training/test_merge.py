@@ -222,6 +222,13 @@ def test_forms_that_look_like_a_name_are_names(tmp_path):
     assert found["C0000001"].aliases == ("coughs",)
     assert (found["C0000009"].canonical_name, found["C0000009"].aliases) == ("fever", ()), "the commonest"
     assert merge.report["names"]["forms_left_out"] == 4
+    # a source that was linked to annotated text must not tell of text that is held out
+    files["more.jsonl"] = "\n".join(json.dumps(row(f"C000000{n}", f"name {n}")) for n in (1, 8, 9))
+    more = {"files": ["more.jsonl"], "reader": "jsonl", "only_known": True}
+    _, found = facts_of(
+        tmp_path, files, {"t": {"files": ["t.obo"], "id_xref": ["UMLS"]}, "more": more, "names": corpus}
+    )
+    assert sorted(found) == ["C0000001", "C0000009"] and found["C0000009"].canonical_name == "name 9"
 
 
 def test_a_mapping_needs_a_shared_name(tmp_path):
