@@ -15,7 +15,7 @@ from ._saved_pipeline import default_pipeline
 _N_CANDIDATES = 5
 _N_LEFT_OUT = 5  # documents that are named
 # written for this command in the style of abstracts. They hold words with several meanings (cold, discharge), define
-# abbreviations, and name drugs (murepavadin, sotagliflozin) that the default knowledge base lacks
+# abbreviations, and name drugs (zasocitinib, enlicitide) that the default knowledge base lacks
 _TEXTS = Path(__file__).with_name("demo.jsonl")
 
 

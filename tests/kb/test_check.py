@@ -103,6 +103,4 @@ def test_command(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not DEFAULT.is_dir(), reason="needs the default pipeline")
 def test_the_default_pipeline():
-    bounds = {"damaged_name": 492, "many_names": 96, "is_a_cycle": 56, "twins": 2805, "shared_code": 6567, "acronym": 6}
-    most = [text for kind, n in bounds.items() for text in ("--most", f"{kind}={n}")]
-    assert run("kb", "check", DEFAULT, "--strict", *most, "--top", 1).code == 0
+    assert run("kb", "check", DEFAULT, "--strict", "--top", 1).code == 0
