@@ -82,8 +82,10 @@ class CandidateFinder:
             text: text != text.lower() for text in {one.context for one in queries if one.form in _PLAIN_WORDS}
         }
         is_word = [has_capitals.get(one.context, False) and one.form in _PLAIN_WORDS for one in queries]
-        exact = table.features.get("exact", np.zeros(table.kb_rows.shape))
-        acronyms = (table.kb_rows >= 0) & (exact > 0) & np.array(is_word, dtype=np.bool_)[:, None]
+        nothing = np.zeros(table.kb_rows.shape)
+        exact, prior, variant = (table.features.get(name, nothing) for name in ("exact", "prior", "variant"))
+        named = (exact > 0) | ((prior > 0) & (variant == 0))  # annotated text has acronyms, too
+        acronyms = (table.kb_rows >= 0) & named & np.array(is_word, dtype=np.bool_)[:, None]
         rows = table.kb_rows[acronyms]
         forms = [queries[number].form for number in np.nonzero(acronyms)[0].tolist()]
         acronyms[acronyms] = [
@@ -127,6 +129,5 @@ class CandidateFinder:
 
 
 def _is_acronym(form: str, names: Sequence[str]) -> bool:
-    """Whether a form is a name in capitals only, of an entity that has others than such."""
-    same = [name for name in names if normalize_alias(name) == form]
-    return all(map(str.isupper, same)) and not all(map(str.isupper, names))
+    """Whether a form is a name of an entity in capitals only, or none."""
+    return all(name.isupper() for name in names if normalize_alias(name) == form)
