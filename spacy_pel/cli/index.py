@@ -42,14 +42,14 @@ def index(
     """
     from ..corpora import read_corpus
     from ..encoders.pretrained import load_encoder
-    from ..index import EntityIndex
+    from ..index import TEXT_KINDS, EntityIndex
     from ..index.row_encoders import ResumableEncoder, ReusingEncoder
     from ..kb import KnowledgeBase
     from ..registry import registry
 
     old = None if update is None else EntityIndex.from_disk(update)
     wanted = split_names(kinds) if kinds is not None else list(old.kinds) if old else ["card", "alias"]
-    if {"mention", "form"} & set(wanted) and not mentions:
+    if set(wanted) & set(TEXT_KINDS) and not mentions:
         raise PelError(Errors.E630)
     vectors = make_vector_index(index_type, codes, row_bytes, like=old)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None

@@ -93,13 +93,14 @@ class AliasPriors:
         return cls(hashes[firsts], kb_rows[firsts], totals)
 
     def counts(
-        self, surfaces: Sequence[str], *, normalized: bool = False
+        self, surfaces: Sequence[str], *, normalized: bool = False, of_entities: bool = False
     ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
         """Look up surface forms.
 
         Args:
             surfaces: surface forms.
             normalized: they are in normal form already (see ``util.normalize_alias``).
+            of_entities: leave out row -1.
 
         Returns:
             Ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
@@ -108,6 +109,9 @@ class AliasPriors:
         wanted = hash_strings(surfaces if normalized else list(map(normalize_alias, surfaces)))
         start = np.searchsorted(self.surface_hashes, wanted, side="left")
         stop = np.searchsorted(self.surface_hashes, wanted, side="right")
+        if of_entities:  # row -1 comes first
+            known = np.flatnonzero(start < stop)
+            start[known] += self.kb_rows[start[known]] < 0
         offsets = offsets_of(stop - start)
         positions = np.repeat(start - offsets[:-1], stop - start) + np.arange(offsets[-1])
         return self.kb_rows[positions].astype(np.int64), self._counts[positions].astype(np.int64), offsets

@@ -334,7 +334,8 @@ class EntityIndex:
                 raise PelError(Errors.E401.format(path=path, what=what, theirs=theirs, ours=part.fingerprint))
         if kb is not None:
             counts = {"priors.arrow": self.priors, _ABBREVIATIONS: self.abbreviations}
-            rows = {file: np.maximum(part.kb_rows, 0) for file, part in counts.items()}  # -1: no entity
+            # -1: no entity
+            rows = {file: np.where(part.kb_rows == -1, 0, part.kb_rows) for file, part in counts.items()}
             rows["rows.arrow"] = self.rows.kb_rows
             rows |= {"topic_pairs.arrow": self.topics.kb_rows} if self.topics else {}
             for file in (file for file, kb_rows in rows.items() if not in_range(kb_rows, kb.n_rows)):

@@ -13,7 +13,8 @@ from ..util import hash_strings
 from ..util.arrow_files import read_arrays, write_arrays
 
 KINDS = ("card", "alias", "mention", "form")  # a kind is stored as its index in this tuple
-NAME_KINDS = ("card", "alias")  # of the knowledge base; those of annotated text are the others
+NAME_KINDS = ("card", "alias")  # of the knowledge base
+TEXT_KINDS = ("mention", "form")  # of annotated text
 SEED = 0  # of all draws: the same input gives the same index
 _FILE, _TEXTS = "rows.arrow", "texts.arrow"
 
@@ -78,7 +79,7 @@ class RowTable:
         Args:
             successors: for each row of the knowledge base the entity that gets what was said of it.
         """
-        self.kb_rows = np.where(self._of_kinds(NAME_KINDS), self.kb_rows, successors[self.kb_rows])
+        self.kb_rows = np.where(self._of_kinds(TEXT_KINDS), successors[self.kb_rows], self.kb_rows)
 
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
         """Mask the rows of these entities and kinds."""

@@ -358,12 +358,11 @@ def trust_in_short_forms(kb: KnowledgeBase, priors: AliasPriors, forms: Sequence
     if not short or not len(priors):
         return bounds
     names = [normalize_alias(forms[i]) for i in short]
-    annotated, counts, offsets = priors.counts(names, normalized=True)
-    counts = np.where(annotated < 0, 0, counts)  # places that are not marked
+    annotated, counts, offsets = priors.counts(names, normalized=True, of_entities=True)
     of_answer = segment_sum(np.where(annotated == np.repeat(kb_rows[short], np.diff(offsets)), counts, 0), offsets)
     uses = segment_sum(counts, offsets)
     n_named = np.array([len(rows) for rows in kb.rows_of_aliases(names, normalized=True)])
-    n_senses = np.maximum(np.maximum(n_named, segment_sum(annotated >= 0, offsets)), 1)
+    n_senses = np.maximum(np.maximum(n_named, np.diff(offsets)), 1)
     shares = np.minimum((of_answer + _IN_ADVANCE) / (uses + n_senses), 1.0)
     for i, share, n_uses in zip(short, shares.tolist(), uses.tolist(), strict=True):
         # a word that text was annotated with is no abbreviation

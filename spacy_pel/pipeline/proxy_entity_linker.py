@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..errors import Errors, PelError, Warnings
-from ..index import EntityIndex
+from ..index import TEXT_KINDS, EntityIndex
 from ..kb import KnowledgeBase
 from ..kb.sources import not_of, pipeline_entries
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
@@ -259,7 +259,7 @@ class ProxyEntityLinker(Pipe):
             if index_loader is not None:
                 index = index_loader(kb, encoder)
             else:
-                documents = documents_of(get_examples()) if {"mention", "form"} & set(self.settings.row_kinds) else []
+                documents = documents_of(get_examples()) if set(self.settings.row_kinds) & set(TEXT_KINDS) else []
                 index = EntityIndex.build(
                     kb, encoder, index=self.vector_index, kinds=self.settings.row_kinds, documents=documents
                 )

@@ -107,7 +107,7 @@ class LinkerSettings(BaseModel):
     expand_abbreviations: Flag = Field(True, description="true or false")
     entity_types: dict[Text, list[Text]] = Field({}, description="a map from label to a list of types or ids")
     row_kinds: list[Literal["card", "alias", "mention", "form"]] = Field(
-        ["card", "alias"], description="a list with some of card, alias, mention"
+        ["card", "alias"], description="a list with some of card, alias, mention, form"
     )
     extension_prefix: Annotated[Text, Field(pattern=r"^[^\W\d]\w*$")] = Field(
         "pel", description="the start of an attribute's name, such as 'pel' or 'umls'"

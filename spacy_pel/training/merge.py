@@ -443,9 +443,8 @@ class Merge:
             entity_id = self.redirects.get(given_id, given_id)
             is_known = entity_id in self._records
             is_new = not is_known and entity_id not in self._passed_over
-            is_told = is_known or source.names and entity_id in self._witnesses.annotated
-            unwanted = not (is_told if source.only_known else is_known or source.names)
-            unwanted |= source.only_new and not is_new
+            may_name = source.names and (not source.only_known or entity_id in self._witnesses.annotated)
+            unwanted = not (is_known or may_name) or source.only_new and not is_new
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)

@@ -97,10 +97,9 @@ def _settled(
     settled = np.ones(len(kb_rows), dtype=np.bool_)
     if priors is None or not len(priors):
         return settled
-    named, counts, offsets = priors.counts(list(of_form), normalized=True)
+    named, counts, offsets = priors.counts(list(of_form), normalized=True, of_entities=True)
     for form, numbers in enumerate(of_form.values()):
-        of_form_counts = np.arange(*offsets[form : form + 2])
-        of_form_counts = of_form_counts[named[of_form_counts] >= 0]
+        of_form_counts = slice(*offsets[form : form + 2])
         annotated: Counter[int] = Counter()
         for entity_id, count in zip(kb.ids_at(named[of_form_counts]), counts[of_form_counts].tolist(), strict=True):
             annotated[kb.row(entity_id)] += count
