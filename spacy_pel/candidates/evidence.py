@@ -18,7 +18,7 @@ from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
 from ..types import UNRELATED, CandidateTable, Floats, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
 from ..types.data import best_cosines
-from ..util import normalize_alias
+from ..util import counted_form, normalize_alias
 from ..util.arrays import numbered, places_of, segment_sum, softmax, take_pieces
 from .formulas import formula_names
 from .name_evidence import NAMED, Form, NamePairs, rows_by_name
@@ -109,7 +109,7 @@ class SurfaceForms(NamedTuple):
     def of(cls, surfaces: Sequence[str]) -> "SurfaceForms":
         """Of mentions with these texts."""
         forms = {
-            surface: Form(normalize_alias(surface), formula_names(surface), normal_form(surface))
+            surface: Form(normalize_alias(surface), formula_names(surface), normal_form(surface), counted_form(surface))
             for surface in dict.fromkeys(surfaces)
         }
         return cls(*numbered(forms[surface] for surface in surfaces))
@@ -163,7 +163,7 @@ def find_candidates(
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     forms = SurfaceForms.of(surfaces)
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, ((*NAME_KINDS, "form"), ("mention",)))
-    prior, seen = named_before(source.priors, forms.normal, forms.which)
+    prior, seen = named_before(source.priors, [form.counted for form in forms.distinct], forms.which)
     abbreviation, _ = named_before(source.abbreviations, [form.short for form in forms.distinct], forms.which)
     by_form = {"prior": prior, "abbreviation": abbreviation}
     by_form |= {name: forms.matches(rows) for name, rows in rows_by_name(kb, forms.distinct).items()}

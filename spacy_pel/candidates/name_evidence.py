@@ -20,11 +20,13 @@ class Form(NamedTuple):
         normal: in normal form.
         formulas: the names that it has as a formula, see formulas.py.
         short: its normal form as an abbreviation, see abbreviations/definitions.py; "" = it is none.
+        counted: what annotated text counts it by, see ``util.counted_form``.
     """
 
     normal: str
     formulas: tuple[str, ...]
     short: str
+    counted: str
 
 
 # The ways in which a form names an entity, in order: one counts where no earlier one finds any. Each gives lists of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import MentionInText, Rows, Scores, Vectors
-from ..util import hash_strings, normalize_alias
+from ..util import counted_form, hash_strings, normalize_alias
 from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
 from .row_table import map_arrays
@@ -23,7 +23,7 @@ _TEXTS_KEPT = 256  # vectors of texts that are not read again
 
 
 class AliasPriors:
-    """Counts of (normalised surface form, entity), like the prior probabilities of spaCy's KB.
+    """Counts of (surface form, entity), like the prior probabilities of spaCy's KB.
 
     Three parallel arrays sorted by surface form and entity. Surface forms are stored as 64-bit hashes;
     the probability that two of a million share a hash is 3e-8.
@@ -58,7 +58,7 @@ class AliasPriors:
         Returns:
             The counts.
         """
-        hashes = hash_strings([normalize_alias(surface) for surface in surfaces])
+        hashes = hash_strings(list(map(counted_form, surfaces)))
         return cls.summed(hashes, kb_rows.astype(np.int32), np.ones(len(hashes), dtype=np.int32))
 
     @classmethod
@@ -95,20 +95,26 @@ class AliasPriors:
     def counts(
         self, surfaces: Sequence[str], *, normalized: bool = False, of_entities: bool = False
     ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
-        """Look up surface forms.
+        """Look up surface forms. An acronym that is counted nowhere is read as the word that it looks like: a whole
+        text may be in capitals.
 
         Args:
             surfaces: surface forms.
-            normalized: they are in normal form already (see ``util.normalize_alias``).
+            normalized: they are in the form of the counts already (see ``util.counted_form``).
             of_entities: leave out row -1.
 
         Returns:
             Ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
             surface form i has those at ``offsets[i]:offsets[i + 1]``.
         """
-        wanted = hash_strings(surfaces if normalized else list(map(normalize_alias, surfaces)))
+        forms = list(surfaces if normalized else map(counted_form, surfaces))
+        wanted = hash_strings(forms)
         start = np.searchsorted(self.surface_hashes, wanted, side="left")
         stop = np.searchsorted(self.surface_hashes, wanted, side="right")
+        if acronyms := [number for number in np.flatnonzero(start == stop).tolist() if forms[number].isupper()]:
+            words = hash_strings([forms[number].lower() for number in acronyms])
+            start[acronyms] = np.searchsorted(self.surface_hashes, words, side="left")
+            stop[acronyms] = np.searchsorted(self.surface_hashes, words, side="right")
         if of_entities:  # row -1 comes first
             known = np.flatnonzero(start < stop)
             start[known] += self.kb_rows[start[known]] < 0

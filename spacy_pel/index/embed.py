@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import Document, Encoder, Entity, MentionInText, Rows, Vectors
-from ..util import normalize_alias
+from ..util import counted_form, normalize_alias
 from ..util.arrays import numbered
 from ..util.console import progress_bar
 from .row_table import NAME_KINDS, SEED, hash_texts, sample_rows
@@ -133,10 +133,12 @@ def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: boo
 def embed_forms(
     kb: KnowledgeBase, encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False
 ) -> Iterator[Chunk]:
-    """Embed the surface forms by which annotated text calls entities that have no such name."""
+    """Embed the surface forms by which annotated text calls entities that have no such name. An encoder without
+    capitals reads acronyms as plain words: these have counts alone."""
     forms: dict[tuple[int, str], str] = {}  # by entity and normal form
     for row, mention in zip(gold.kb_rows.tolist(), gold.mentions, strict=True):
-        forms.setdefault((row, normalize_alias(mention.surface)), mention.surface)
+        if not counted_form(mention.surface).isupper():
+            forms.setdefault((row, normalize_alias(mention.surface)), mention.surface)
     rows = np.unique(gold.kb_rows)
     names, offsets = kb.normalized_names_at(rows)
     for row, (start, end) in zip(rows.tolist(), pairwise(offsets.tolist()), strict=True):

@@ -358,7 +358,7 @@ def trust_in_short_forms(kb: KnowledgeBase, priors: AliasPriors, forms: Sequence
     if not short or not len(priors):
         return bounds
     names = [normalize_alias(forms[i]) for i in short]
-    annotated, counts, offsets = priors.counts(names, normalized=True, of_entities=True)
+    annotated, counts, offsets = priors.counts([forms[i] for i in short], of_entities=True)
     of_answer = segment_sum(np.where(annotated == np.repeat(kb_rows[short], np.diff(offsets)), counts, 0), offsets)
     uses = segment_sum(counts, offsets)
     n_named = np.array([len(rows) for rows in kb.rows_of_aliases(names, normalized=True)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,12 @@ from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
 from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Flags, Mask, Masks, MentionInText, Scores
 from ..types.semantic_types import did_you_mean_value, listed_values
-from ..util import normalize_alias
+from ..util import PLAIN_WORDS, normalize_alias
 from .confidence import DEPTH
 from .mention_types import type_shares
 from .query import MentionQuery
 
 EntityTypes = dict[str, frozenset[str]]
-# words that knowledge bases also have as acronyms
-_PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
 
 
 def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
@@ -79,13 +76,12 @@ class CandidateFinder:
         """(n, k), the candidates that a plain word names only as an acronym of theirs, in a text that has capitals:
         where someone feels sad, seasonal affective disorder is not meant. Other acronyms may be written so: "copd"."""
         has_capitals = {
-            text: text != text.lower() for text in {one.context for one in queries if one.form in _PLAIN_WORDS}
+            text: text != text.lower() for text in {one.context for one in queries if one.form in PLAIN_WORDS}
         }
-        is_word = [has_capitals.get(one.context, False) and one.form in _PLAIN_WORDS for one in queries]
+        is_word = [has_capitals.get(one.context, False) and one.form in PLAIN_WORDS for one in queries]
         nothing = np.zeros(table.kb_rows.shape)
-        exact, prior, variant = (table.features.get(name, nothing) for name in ("exact", "prior", "variant"))
-        named = (exact > 0) | ((prior > 0) & (variant == 0))  # annotated text has acronyms, too
-        acronyms = (table.kb_rows >= 0) & named & np.array(is_word, dtype=np.bool_)[:, None]
+        exact, prior = (table.features.get(name, nothing) for name in ("exact", "prior"))
+        acronyms = (table.kb_rows >= 0) & (exact > 0) & (prior == 0) & np.array(is_word, dtype=np.bool_)[:, None]
         rows = table.kb_rows[acronyms]
         forms = [queries[number].form for number in np.nonzero(acronyms)[0].tolist()]
         acronyms[acronyms] = [
@@ -129,5 +125,5 @@ class CandidateFinder:
 
 
 def _is_acronym(form: str, names: Sequence[str]) -> bool:
-    """Whether a form is a name of an entity in capitals only, or none."""
+    """Whether a form is a name of an entity in capitals only."""
     return all(name.isupper() for name in names if normalize_alias(name) == form)

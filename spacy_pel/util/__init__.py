@@ -2,7 +2,7 @@
 
 from .console import logger, progress
 from .files import fingerprint, read_lines, read_text
-from .names import hash_strings, normalize_alias
+from .names import PLAIN_WORDS, counted_form, hash_strings, normalize_alias
 from .parsing import numbered_jsonl, read_json, read_jsonl
 from .processes import machine_note
 from .writing import atomic_path, write_json, write_jsonl

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ _GREEK_NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
     "chi psi omega"
 )
+PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
 GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
 _GREEK_TEXT = "\u0370-\u03ff\u1f00-\u1fff"
 GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TEXT}])")  # a word is no symbol
@@ -47,6 +49,13 @@ def normalize_alias(text: str) -> str:
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split()) or text.strip()
     folded = compatible(text).casefold()
     return NOT_WORD.sub(" ", folded).strip() or folded.strip()
+
+
+def counted_form(text: str) -> str:
+    """The form that annotated text is counted by: in normal form, but a plain word in capitals, an acronym, as it is:
+    HIT is no hit, and what texts mean by "WAS" says nothing of "was"."""
+    form = normalize_alias(text)
+    return form.upper() if text.isupper() and form in PLAIN_WORDS else form
 
 
 def compatible(text: str) -> str:

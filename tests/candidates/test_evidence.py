@@ -196,7 +196,7 @@ def test_no_mentions_and_no_candidates(kb, encoder, documents):
 def test_priors(tmp_path):
     empty = AliasPriors.build([], np.empty(0, np.int64))
     assert empty.counts(["cold"])[2].tolist() == [0, 0] and empty.total(np.array([3])).tolist() == [0]
-    surfaces = ["Cold", "cold", "COLD", "flu", "cold-"]
+    surfaces = ["Cold", "cold", "CoLD", "flu", "cold-"]
     priors = AliasPriors.build(surfaces, np.array([5, 5, 2, 5, 9]))
     priors.to_disk(tmp_path)
     for part in (priors, AliasPriors.from_disk(tmp_path)):
@@ -205,3 +205,15 @@ def test_priors(tmp_path):
         assert dict(zip(kb_rows[:3].tolist(), counts[:3].tolist(), strict=True)) == {2: 1, 5: 2, 9: 1}
         assert (kb_rows[3], counts[3]) == (5, 1)
         assert part.total(np.array([2, 5, 7, 9, 100])).tolist() == [1, 3, 0, 1, 0]
+
+
+def test_plain_words_in_capitals_have_counts_of_their_own():
+    priors = AliasPriors.build(["HIT", "hit", "COPD", "rat"], np.array([1, 2, 3, 4]))
+    # "RAT" was never counted: it is the word, in a text in capitals
+    assert [priors.counts([form])[0].tolist() for form in ("HIT", "Hit", "copd", "RAT", "H.I.T.")] == [
+        [1],
+        [2],
+        [3],
+        [4],
+        [],
+    ]

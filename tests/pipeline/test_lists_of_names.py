@@ -32,6 +32,7 @@ def nlp():
         ("asthma/pneumonia", {"asthma": "C0004096", "pneumonia": "C0032285"}),
         ("TMP/SMX", {"TMP/SMX": "C0041044"}),
         ("His arm was sore after a fall.", {"arm": "C1269078", "sore": "NIL", "fall": "C0085639"}),
+        ("The rat got a shot and a scan.", {"rat": "C0034693", "scan": "C0441633"}),
         ("hepatitis A, B and C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
         ("hepatitis B/C", {"hepatitis B": "C0019163", "C": "C0019196"}),
         ("influenza A and B", {"influenza A": "C0029347", "B": "C0029348"}),
