@@ -31,7 +31,7 @@ FEATURES = (
     "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
     "vote",  # its share of the mention rows found, weighted by a softmax of their cosines
     "prior",  # P(entity | surface form) in annotated text, also where it is not marked; 0 if never seen
-    "seen",  # 1 if the surface form was seen in annotated text at all
+    "seen",  # n / (n + 2) if annotated text has the surface form n times, marked or not; 0 = never
     "popularity",  # log(1 + how often annotated text named the entity)
     "abbreviation",  # P(entity | short form) in texts that define it, where the document does not; 0 if unknown
     *NAMED,  # 1 if the form is a name of the entity, or stands for one in this way, and in no earlier way for any
@@ -46,6 +46,7 @@ VOTE_TEMPERATURE = 0.05
 # are among 64 chosen so from 512 rows, 94.6% among the 64 with the best cosine.
 _EDIT_WEIGHT, _POPULARITY_WEIGHT = 0.2, 0.02
 _UNRELATED_RANK, _MIN_UNRELATED_RANK = 64, 8  # from 0
+_COUNT_OF_NAME = 2.0  # annotated mentions that weigh as much as that an entity is called so
 _MOST_EXTENSIONS = 3  # candidates; a word that more of them share tells nothing
 
 
@@ -313,8 +314,8 @@ def votes(mention_rows: Matches, n: int) -> NDArray[np.float64]:
 
 
 def named_before(priors: AliasPriors, forms: Sequence[str], which: Rows) -> tuple[Matches, Floats]:
-    """P(entity | form) of the entities that a form is counted with, and for each mention 1 if its form was counted
-    at all, else 0. Row -1 is no entity.
+    """P(entity | form) of the entities that a form is counted with, and for each mention how much the counts of its
+    form weigh beside its names, from 0 = never counted to 1. Row -1 is no entity.
 
     Args:
         priors: the counts.
@@ -328,7 +329,7 @@ def named_before(priors: AliasPriors, forms: Sequence[str], which: Rows) -> tupl
     shares = counts[pairs] / totals[which[mentions]]
     is_entity = kb_rows[pairs] >= 0
     named = Matches(mentions[is_entity], kb_rows[pairs][is_entity], shares[is_entity])
-    return named, (totals > 0).astype(np.float64)[which]
+    return named, (totals / (totals + _COUNT_OF_NAME))[which]
 
 
 def _usable(kb: KnowledgeBase, matches: Matches, masks: Sequence[Mask]) -> Matches:

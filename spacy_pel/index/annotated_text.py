@@ -144,25 +144,31 @@ class AliasPriors:
         return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
 
 
-def unmarked(mentions: Iterable[MentionInText], texts: Iterable[str]) -> AliasPriors:
-    """Count the places where texts have the form of a mention, but none is marked. They name no entity: a form that is
-    marked twice in nine thousand places, such as "patients", says little of what it means.
+def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
+    """Count the places of texts that have the form of a mention where none is marked. They name no entity: a form that
+    is marked twice in nine thousand places, such as "patients", says little of what it means. Words of a marked mention
+    are no such places: "lupus erythematosus" does not say that "lupus" is nothing.
 
     Args:
-        mentions: the marked ones; each counts once.
-        texts: the texts that they are in.
+        mentions: the marked ones.
     """
-    marked = Counter(normalize_alias(mention.surface) for mention in set(mentions))
-    beginnings = {" ".join(words[:n]) for words in map(str.split, marked) for n in range(1, len(words) + 1)}
+    spans: dict[str, set[tuple[int, int]]] = {}
+    for mention in mentions:
+        spans.setdefault(mention.text, set()).add((mention.start, mention.end))
+    forms = {normalize_alias(text[start:end]) for text, of_text in spans.items() for start, end in of_text}
+    beginnings = {" ".join(words[:n]) for words in map(str.split, forms) for n in range(1, len(words) + 1)}
     places: Counter[str] = Counter()
-    for text in texts:
-        words = normalize_alias(text).split()
-        for start in range(len(words)):
-            for end in range(start + 1, len(words) + 1):
-                if (form := " ".join(words[start:end])) not in beginnings:
-                    break
-                places[form] += 1
-    counts = {form: places[form] - n for form, n in marked.items() if places[form] > n}
+    for text, of_text in spans.items():
+        last = 0
+        for start, end in [*sorted(of_text), (len(text), len(text))]:
+            words = normalize_alias(text[last:start]).split()
+            last = max(last, end)
+            for first in range(len(words)):
+                for stop in range(first + 1, len(words) + 1):
+                    if (form := " ".join(words[first:stop])) not in beginnings:
+                        break
+                    places[form] += 1
+    counts = {form: places[form] for form in forms & set(places)}
     rows, numbers = np.full(len(counts), -1, dtype=np.int32), np.array(list(counts.values()), dtype=np.int32)
     return AliasPriors.summed(hash_strings(list(counts)), rows, numbers)
 

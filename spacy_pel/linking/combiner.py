@@ -9,7 +9,8 @@ name_unseen       | the same, for forms never annotated       | names say more w
 best_first        | 1 / (1 + rank by name or mention)         | the same cosine is a lot for one mention and
                   |                                           | little for another; homonyms share their rank
 mention           | best cosine with an annotated mention     |
-log_prior         | log(prior + 0.001)                        | counts are skewed
+log_prior         | log(prior + 0.001); for forms annotated   | counts are skewed; that an entity is called
+                  | n times, the preferred name is 2 more     | so says more than one annotation
 edit              | spelling: similarity to its nearest name  | word pieces hide spelling
 partial           | the same for the best stretch             | a name inside a longer mention, or around it
 exact_unseen      | 1 if the mention is one of its names, for | as name_unseen
@@ -33,7 +34,7 @@ Thirteen inputs more ranked no better (docs/studies/evidence.md). A feature with
 of a mention, such as "seen", cannot change their order; it only modifies the weights of other features.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,13 +177,13 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     """(n, k) each, by name; those of DEFAULT_WEIGHTS in their order; 0 where there is no candidate."""
     filled = table.filled
     values = {name: np.where(filled, array, 0.0).astype(np.float64) for name, array in table.features.items()}
-    unseen, absent = 1.0 - values["seen"], np.zeros(filled.shape)
+    unseen, absent = (values["seen"] == 0).astype(np.float64), np.zeros(filled.shape)
     inputs = {
         "name": values["name"],
         "name_unseen": values["name"] * unseen,
         "best_first": 1.0 / (1.0 + ranks(np.where(filled, table.cosines, np.float32(-np.inf)))),
         "mention": values["mention"],
-        "log_prior": np.log(values["prior"] + _EPSILON),
+        "log_prior": np.log(_with_names(values) + _EPSILON),
         "edit": values["edit"],
         "partial": values["partial"],
         "preferred": values.get("preferred", absent),
@@ -193,6 +194,15 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "log_topic": np.log(values[TOPIC] + _EPSILON) if TOPIC in values else absent,
     }
     return {name: np.where(filled, array, 0.0) for name, array in inputs.items()}
+
+
+def _with_names(values: Mapping[str, Floats]) -> Floats:
+    """(n, k) P(entity | form) by counts and preferred names, as a Dirichlet prior: entities that share the name share
+    its weight. As counted where the form is no preferred name, or was never counted."""
+    prior, seen, called = values["prior"], values["seen"], values.get("preferred", np.zeros_like(values["prior"]))
+    n_called = called.sum(axis=1, keepdims=True)
+    weight = np.where((seen > 0) & (n_called > 0), seen, 1.0)
+    return weight * prior + (1.0 - weight) * called / np.maximum(n_called, 1.0)
 
 
 def conditional_logit(

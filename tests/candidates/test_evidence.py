@@ -72,7 +72,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k):
                 "vote": votes[row],
                 "exact": float(row in exact),
                 "prior": prior.get(row, 0.0),
-                "seen": float(total > 0),
+                "seen": total / (total + 2),
                 "popularity": np.log1p(sum(c for (_, entity), c in counts.items() if entity == row)),
                 "edit": max(indel(key, name) for name in own_names(kb, row)),
                 "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),

@@ -7,7 +7,14 @@ import pytest
 
 from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.errors import PelError
-from spacy_pel.linking.combiner import DEFAULT_WEIGHTS, LinearCombiner, conditional_logit, is_gold, right_first
+from spacy_pel.linking.combiner import (
+    DEFAULT_WEIGHTS,
+    LinearCombiner,
+    conditional_logit,
+    is_gold,
+    linear_features,
+    right_first,
+)
 from spacy_pel.registry import registry
 from spacy_pel.types import CandidateTable
 
@@ -97,6 +104,16 @@ def test_fit_is_deterministic_and_never_worse(make):
         fitted.append(combiner.state())
         assert share_right(combiner, table) >= before
     assert fitted[0] == fitted[1]
+
+
+def test_the_preferred_name_weighs_as_much_as_two_annotations():
+    table = make_table(3, 0).take(np.array([2, 2, 2]))  # 12 candidates
+    features = {name: np.zeros_like(values) for name, values in table.features.items()}
+    features["prior"][:2, 0], features["preferred"][:, 1:3] = 1.0, 1.0
+    features["seen"] = np.array([[1 / 3], [10 / 12], [0]], dtype=np.float32) * np.ones((1, 12), dtype=np.float32)
+    prior = np.exp(linear_features(CandidateTable(table.kb_rows, features))["log_prior"]) - 1e-3
+    expected = [[1 / 3, 1 / 3, 1 / 3, 0], [10 / 12, 1 / 12, 1 / 12, 0], [0] * 4]  # annotated once, ten times, never
+    np.testing.assert_allclose(prior[:, :4], expected, atol=1e-6)
 
 
 def test_linear_scores_are_probabilities():
