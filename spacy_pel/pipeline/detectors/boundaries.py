@@ -206,6 +206,7 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
             for piece in _pieces(doc, tokens, line_ends)
             for item in _items(text, *piece)
             if (narrow := _narrowed(text, *item, left_out, doses)) is not None
+            and text[slice(*narrow)] not in ("a", "an")
         ]
         for tokens in runs
     ]

@@ -47,6 +47,7 @@ def cut(nlp, text):
         ("the sputum", ["sputum"]),
         ("The Thelarche", ["Thelarche"]),
         ("A fib", ["A fib"]),
+        ("a", []),
         # people
         ("Dr. Poe", []),
         ("Dr Smith", []),
