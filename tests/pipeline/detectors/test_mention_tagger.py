@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
-from spacy_pel.pipeline.detectors.mention_tagger import Tagged
+from spacy_pel.pipeline.detectors.mention_tagger import Tagged, divided_by_words
 from spacy_pel.util.reading import Reading
 
 pytestmark = pytest.mark.slow
@@ -30,11 +30,8 @@ def examples(nlp):
 def tagger(tok2vec=None, gold=examples):
     nlp = spacy.blank("en")
     if tok2vec is None:
-        tok2vec = {
-            "@architectures": "spacy.HashEmbedCNN.v2",
-            **{"width": 16, "depth": 2, "embed_size": 200, "window_size": 1, "maxout_pieces": 2},
-            **{"subword_features": False, "pretrained_vectors": None},
-        }
+        sizes = {"width": 16, "depth": 2, "embed_size": 200, "window_size": 1, "pretrained_vectors": None}
+        tok2vec = {"@architectures": "spacy.HashEmbedCNN.v2", **sizes, "maxout_pieces": 2, "subword_features": False}
     pipe = nlp.add_pipe(NAME, config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}})
     nlp.initialize(lambda: gold(nlp))
     return nlp, pipe
@@ -251,6 +248,12 @@ def test_empty_documents():
     nlp, _, _ = trained(steps=1)
     assert [len(doc.ents) for doc in nlp.pipe(["", "  ", ""])] == [0, 0, 0]
     assert nlp.get_pipe(NAME).predict([]) == []
+
+
+def test_a_large_batch_is_read_in_parts():
+    """Arrays for all of it at once would leave memory behind that the C library cannot give back."""
+    docs = [spacy.blank("en")("fever and pain " * 100)] * 20
+    assert max(sum(map(len, batch)) for batch in divided_by_words(docs)) <= 1000
 
 
 def test_initialized_again():
