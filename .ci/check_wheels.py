@@ -12,9 +12,12 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"spacy_pel": "spacy_pel", "en_pel_medmentions": "assets/pel_medmentions"}  # wheel -> what it holds
-MACHINE = [str(path).encode() for path in (ROOT, Path.home()) if len(path.parts) > 1]
 # "Ginger Rhizome/root Extract" is a drug, and no home directory
-IS_PATH = {path: re.compile(rb"(?<!\w)%b(?!\w)|%b/" % (re.escape(path), re.escape(path))) for path in MACHINE}
+MACHINE = {
+    path: re.compile(rb"(?<!\w)%b(?!\w)|%b/" % (re.escape(name), re.escape(name)))
+    for path in (ROOT, Path.home())
+    if len(path.parts) > 1 and (name := str(path).encode())
+}
 
 
 def complaints(wheel):
@@ -33,7 +36,7 @@ def complaints(wheel):
             yield f"{wheel.name} lacks its licence"
         for path in sorted(files):
             content = archive.read(path)
-            yield from (f"{wheel.name}: {path} names {one.decode()}" for one in MACHINE if IS_PATH[one].search(content))
+            yield from (f"{wheel.name}: {path} names {one}" for one, name in MACHINE.items() if name.search(content))
 
 
 if __name__ == "__main__":

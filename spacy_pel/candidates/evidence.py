@@ -30,8 +30,8 @@ FEATURES = (
     "name",  # best cosine over rows of cards, names and forms; the lowest one found for the mention if it has none
     "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
     "vote",  # its share of the mention rows found, weighted by a softmax of their cosines
-    "prior",  # P(entity | surface form) in annotated text, also where it is not marked; 0 if never seen
-    "seen",  # n / (n + 2) if annotated text has the surface form n times, marked or not; 0 = never
+    "prior",  # P(entity | surface form) in annotated text, also outside of its mentions; 0 if never seen
+    "seen",  # n / (n + 2) for a form seen n times: what its counts weigh beside that an entity is called so; 0 = never
     "popularity",  # log(1 + how often annotated text named the entity)
     "abbreviation",  # P(entity | short form) in texts that define it, where the document does not; 0 if unknown
     *NAMED,  # 1 if the form is a name of the entity, or stands for one in this way, and in no earlier way for any

@@ -12,6 +12,7 @@ from ..types import MentionInText, Rows, Scores, Vectors
 from ..util import counted_form, hash_strings, normalize_alias
 from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
+from ..util.names import NOT_WORD, compatible
 from .row_table import map_arrays
 
 PRIORS = "priors.arrow"
@@ -95,8 +96,8 @@ class AliasPriors:
     def counts(
         self, surfaces: Sequence[str], *, normalized: bool = False, of_entities: bool = False
     ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
-        """Look up surface forms. An acronym that is counted nowhere is read as the word that it looks like: a whole
-        text may be in capitals.
+        """Look up surface forms. A plain word in capitals that is counted nowhere is read as the word: a whole text may
+        be in capitals.
 
         Args:
             surfaces: surface forms.
@@ -150,22 +151,25 @@ def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
     are no such places: "lupus erythematosus" does not say that "lupus" is nothing.
 
     Args:
-        mentions: the marked ones.
+        mentions: the marked ones whose entity is known.
     """
     spans: dict[str, set[tuple[int, int]]] = {}
     for mention in mentions:
         spans.setdefault(mention.text, set()).add((mention.start, mention.end))
-    forms = {normalize_alias(text[start:end]) for text, of_text in spans.items() for start, end in of_text}
+    surfaces = {text[start:end] for text, of_text in spans.items() for start, end in of_text}
+    forms = {form for surface in surfaces for form in (normalize_alias(surface), counted_form(surface))}
     beginnings = {" ".join(words[:n]) for words in map(str.split, forms) for n in range(1, len(words) + 1)}
     places: Counter[str] = Counter()
     for text, of_text in spans.items():
         last = 0
         for start, end in [*sorted(of_text), (len(text), len(text))]:
-            words = normalize_alias(text[last:start]).split()
+            words = NOT_WORD.sub(" ", compatible(text[last:start])).split()
             last = max(last, end)
             for first in range(len(words)):
                 for stop in range(first + 1, len(words) + 1):
-                    if (form := " ".join(words[first:stop])) not in beginnings:
+                    form = counted_form(" ".join(words[first:stop]))
+                    form = form if form in forms else form.lower()  # as ``AliasPriors.counts`` reads it
+                    if form not in beginnings:
                         break
                     places[form] += 1
     counts = {form: places[form] for form in forms & set(places)}

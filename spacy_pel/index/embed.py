@@ -133,8 +133,8 @@ def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: boo
 def embed_forms(
     kb: KnowledgeBase, encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False
 ) -> Iterator[Chunk]:
-    """Embed the surface forms by which annotated text calls entities that have no such name. An encoder without
-    capitals reads acronyms as plain words: these have counts alone."""
+    """Embed the surface forms by which annotated text calls entities that have no such name. Plain words in
+    capitals have no such row: an encoder without capitals would read HIT as a hit."""
     forms: dict[tuple[int, str], str] = {}  # by entity and normal form
     for row, mention in zip(gold.kb_rows.tolist(), gold.mentions, strict=True):
         if not counted_form(mention.surface).isupper():

@@ -34,7 +34,7 @@ Thirteen inputs more ranked no better (docs/studies/evidence.md). A feature with
 of a mention, such as "seen", cannot change their order; it only modifies the weights of other features.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -178,15 +178,16 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     filled = table.filled
     values = {name: np.where(filled, array, 0.0).astype(np.float64) for name, array in table.features.items()}
     unseen, absent = (values["seen"] == 0).astype(np.float64), np.zeros(filled.shape)
+    called = values.get("preferred", absent)
     inputs = {
         "name": values["name"],
         "name_unseen": values["name"] * unseen,
         "best_first": 1.0 / (1.0 + ranks(np.where(filled, table.cosines, np.float32(-np.inf)))),
         "mention": values["mention"],
-        "log_prior": np.log(_with_names(values) + _EPSILON),
+        "log_prior": np.log(_with_names(values["prior"], values["seen"], called) + _EPSILON),
         "edit": values["edit"],
         "partial": values["partial"],
-        "preferred": values.get("preferred", absent),
+        "preferred": called,
         **{f"{name}_unseen": values.get(name, absent) * unseen for name in _OF_UNSEEN},
         "abbreviation": np.log1p(values.get("abbreviation", absent) / _EPSILON),
         "log_label_type": np.log(np.minimum(values[LABEL_TYPE], _USUAL) + _EPSILON) if LABEL_TYPE in values else absent,
@@ -196,10 +197,9 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     return {name: np.where(filled, array, 0.0) for name, array in inputs.items()}
 
 
-def _with_names(values: Mapping[str, Floats]) -> Floats:
+def _with_names(prior: Floats, seen: Floats, called: Floats) -> Floats:
     """(n, k) P(entity | form) by counts and preferred names, as a Dirichlet prior: entities that share the name share
     its weight. As counted where the form is no preferred name, or was never counted."""
-    prior, seen, called = values["prior"], values["seen"], values.get("preferred", np.zeros_like(values["prior"]))
     n_called = called.sum(axis=1, keepdims=True)
     weight = np.where((seen > 0) & (n_called > 0), seen, 1.0)
     return weight * prior + (1.0 - weight) * called / np.maximum(n_called, 1.0)

@@ -297,7 +297,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         logit(best),
         logit(nil_scores),
         np.log(best + _CLOSE) - np.log(second + _CLOSE),
-        seen,  # does annotated text have the form?
+        seen,  # how much does annotated text say of the form?
         of_first("exact"),  # is the form one of its names?
         names_alone(table, first),  # and a name of no other candidate?
         of_first("popularity") <= 0,  # is the entity unseen?

@@ -69,12 +69,16 @@ class CandidateFinder:
             queries, table
         )
         if left_out.any():
-            table = replace(table, kb_rows=np.where(left_out, -1, table.kb_rows))
+            order = np.argsort(left_out, axis=1, kind="stable")  # behind the others
+            kb_rows = np.take_along_axis(np.where(left_out, -1, table.kb_rows), order, axis=1)
+            features = {name: np.take_along_axis(values, order, axis=1) for name, values in table.features.items()}
+            table = replace(table, kb_rows=kb_rows, features=features)
         return table.plus(self._document_features(queries, table))
 
     def _acronyms(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Flags:
         """(n, k), the candidates that a plain word names only as an acronym of theirs, in a text that has capitals:
-        where someone feels sad, seasonal affective disorder is not meant. Other acronyms may be written so: "copd"."""
+        where someone feels sad, seasonal affective disorder is not meant, unless annotated text says so of "sad".
+        Other acronyms may be written so: "copd"."""
         has_capitals = {
             text: text != text.lower() for text in {one.context for one in queries if one.form in PLAIN_WORDS}
         }

@@ -21,8 +21,9 @@ _GREEK_NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
     "chi psi omega"
 )
-PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
 GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
+# words that knowledge bases and annotated text also have as acronyms
+PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
 _GREEK_TEXT = "\u0370-\u03ff\u1f00-\u1fff"
 GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TEXT}])")  # a word is no symbol
 _SYMBOLS = "".join((*GREEK, *map(str.upper, GREEK), "\u00b5"))

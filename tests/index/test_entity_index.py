@@ -7,7 +7,7 @@ import pytest
 from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.annotated_text import AliasPriors
+from spacy_pel.index.annotated_text import AliasPriors, unmarked
 from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_rows import KIND
@@ -236,3 +236,12 @@ def test_what_cannot_be_built(kb, encoder):
     elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
     with pytest.raises(PelError, match="PEL-E407"):
         EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=["mention"], documents=elsewhere)
+
+
+def test_places_outside_of_mentions_in_capitals_or_not():
+    text = "OR or breast cancer risk, cancer of a breast"
+    marked = [(0, 2), (6, 24), (6, 12), (13, 19), (6, 24)]  # nested, and one twice
+    others = [MentionInText("risk", 0, 4), MentionInText("OR, OR", 0, 2)]
+    counts = unmarked([MentionInText(text, *place) for place in marked] + others)
+    found = {form: counts.counts([form])[1].tolist() for form in ("OR", "or", "breast", "cancer", "risk")}
+    assert found == {"OR": [1], "or": [1], "breast": [1], "cancer": [1], "risk": []}

@@ -87,13 +87,19 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
         ("sad", [True, True]),  # a term, not a text
     ],
 )
-def test_a_lower_case_word_is_no_acronym_where_there_are_capitals(text, is_candidate):
+@pytest.mark.parametrize("annotated", ["", "sad", "SAD"])
+def test_a_lower_case_word_is_no_acronym_where_there_are_capitals(text, is_candidate, annotated):
     kb = KnowledgeBase([Entity("D1", "seasonal affective disorder", ("SAD",)), Entity("D2", "sadness", ("Sad",))])
     encoder = HashEmbed(width=64)
-    linker = Linker(kb, encoder, EntityIndex.build(kb, encoder, index=FaissIVF()), NearestRow(), NetworkNil())
+    documents = [Document("d", annotated, [Mention(0, len(annotated), ids=("D1",))])] if annotated else []
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=documents)
+    linker = Linker(kb, encoder, index, NearestRow(), NetworkNil())
     start = text.lower().index("sad")
-    (link,) = linker.link([MentionQuery(text, start, start + 3)])
-    assert [key in link.ids for key in ("D1", "D2")] == is_candidate
+    query = MentionQuery(text, start, start + 3)
+    (link,) = linker.link([query])
+    assert [key in link.ids for key in ("D1", "D2")] == [is_candidate[0] or annotated == "sad", True]
+    filled = linker.evidence([query]).filled[0]
+    assert filled.tolist() == sorted(filled, reverse=True)  # no hole where a candidate was left out
 
 
 def test_fit_learns_combiner_nil_model_and_threshold(make_linker):

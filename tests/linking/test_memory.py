@@ -82,9 +82,9 @@ def test_an_index_with_memory_answers_like_one_built_with_the_same_mentions(kb):
 COLD = documents(("a cold winter", "C2"), ("the cold morning, cold, cold and cold", "C2"))  # most are not marked
 
 
-def answer(linker, text):
-    start = text.index("cold")
-    (link,) = linker.link([MentionQuery(text, start, start + 4, "X")])
+def answer(linker, text, word="cold"):
+    start = text.index(word)
+    (link,) = linker.link([MentionQuery(text, start, start + len(word), "X")])
     return link.kb_id, link.learned
 
 
@@ -99,6 +99,14 @@ def test_annotated_text_outweighs_a_correction_but_in_its_own_text(kb):
     assert answer(linker, elsewhere) == before
     linker.learn(*pairs(documents(("my cold nose", "C1"))))
     assert answer(linker, "my cold virus")[0] == "C1" and answer(linker, "a cold virus") == ("C1", 1)
+
+
+def test_plain_words_in_capitals_are_corrected_apart(kb):
+    linker = make_linker(kb, documents(("with WAS here", "C3"), ("of WAS there", "C3")))
+    linker.learn(*pairs(documents(("some WAS now", "C0"), ("a rat bites", "C5"))))
+    # annotated text outweighs the first, and nothing was said of "was"
+    assert answer(linker, "in WAS too", "WAS")[0] == "C3" and answer(linker, "a rat bites", "rat") == ("C5", 2)
+    assert answer(linker, "he was well", "was")[1] is None
 
 
 def test_an_annotated_mention_in_a_nearer_context_wins(kb):

@@ -20,7 +20,10 @@ KB = KnowledgeBase(
     ]
 )
 NAMED = KB.rows(["RA"] * 7 + ["AN"] + ["AI"] * 30)
-PRIORS = AliasPriors.build(["RA"] * 8 + ["aids"] * 30 + ["RA"] * 20, np.append(NAMED, [-1] * 20))  # -1: not marked
+PRIORS = AliasPriors.build(  # -1: not marked
+    ["RA"] * 8 + ["aids"] * 30 + ["RA"] * 20 + ["was"] * 90 + ["WAS"] * 9,
+    np.concatenate([NAMED, [-1] * 110, KB.rows(["LD"] * 9)]),
+)
 
 
 def trust(surface, entity_id, *, priors=PRIORS, long_form=None):
@@ -37,6 +40,7 @@ def trust(surface, entity_id, *, priors=PRIORS, long_form=None):
         ("HLD", "LD", 0.5),  # a name of one entity, never annotated
         ("RA", "RA", 7.5 / 10),
         ("RA", "AN", 1.5 / 10),
+        ("WAS", "LD", 9.5 / 10),
         ("RA", "LD", 0.5 / 10),  # found by its vector alone
         ("XY", "LD", 0.5),  # a name of none
         ("Meds", "ED", 0.5),

@@ -20,7 +20,7 @@ from ...candidates.evidence import OF_NAMES, candidate_table
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import NIL, CandidateTable, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
-from ...util import fingerprint, normalize_alias
+from ...util import counted_form, fingerprint
 from ...util.arrays import row_products
 from ..query import MentionQuery
 from .learned import Learned, hash_of
@@ -38,7 +38,7 @@ class LearnedMentions:
         kb_rows: (a,), the row of the right entity, -1 = NIL.
         vectors: (a, width), as rows of the index; None if one of them was learned without an
             encoder.
-        of_form: normalised surface form -> which of the mentions have it.
+        of_form: surface form, see ``util.counted_form`` -> which of the mentions have it.
         settled: (a,), whether the surface form named no other entity more often in annotated text
             than it names the right one, in that text or as learned.
     """
@@ -62,10 +62,10 @@ class LearnedMentions:
         """
         with_rows = [(*pair, NIL_ROW if pair[0].after == NIL else kb.row(pair[0].after)) for pair in found]
         live = [item for item in with_rows if item[2] >= 0 or item[0].after == NIL]
-        live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].key))
+        live.sort(key=lambda item: (item[2], counted_form(item[0].form), *item[0].key))
         numbers: dict[str, list[int]] = {}
         for number, (entry, _, _) in enumerate(live):
-            numbers.setdefault(normalize_alias(entry.form), []).append(number)
+            numbers.setdefault(counted_form(entry.form), []).append(number)
         kb_rows = np.array([row for _, _, row in live], dtype=np.int64)
         of_form = {form: np.array(of_form) for form, of_form in numbers.items()}
         vectors = [vector for _, vector, _ in live if vector is not None]
@@ -207,7 +207,7 @@ def match_memory(
         table = replace(table, vectors=None)
     which = np.full(len(queries), NONE, dtype=np.int64)
     for number, query in enumerate(queries):
-        numbers = learned.of_form.get(normalize_alias(query.surface))
+        numbers = learned.of_form.get(counted_form(query.surface))
         if numbers is None:
             continue
         mask = None if masks is None else masks[number]

@@ -185,7 +185,7 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
 
     No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
     item, or begins with a negation, so that components that look for negations still see it. Doses, values,
-    people with their titles and the headings of notes are in none.
+    people with their titles, the headings of notes and articles alone are in none.
 
     Args:
         doc: the document.
@@ -206,7 +206,6 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
             for piece in _pieces(doc, tokens, line_ends)
             for item in _items(text, *piece)
             if (narrow := _narrowed(text, *item, left_out, doses)) is not None
-            and text[slice(*narrow)] not in ("a", "an")
         ]
         for tokens in runs
     ]
@@ -265,7 +264,8 @@ def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], dose
     kept = text[start:end]
     start += len(kept) - len(kept.lstrip())
     start, end = _with_other_halves(text, start, start + len(kept.strip()))
-    return (start, end) if any(map(str.isalnum, text[start:end])) else None
+    kept = text[start:end]
+    return (start, end) if any(map(str.isalnum, kept)) and kept not in ("a", "an") else None
 
 
 def _unpaired(text: str) -> list[int]:

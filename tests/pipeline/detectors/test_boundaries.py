@@ -47,7 +47,7 @@ def cut(nlp, text):
         ("the sputum", ["sputum"]),
         ("The Thelarche", ["Thelarche"]),
         ("A fib", ["A fib"]),
-        ("a", []),
+        *[("a", []), ("an", [])],
         # people
         ("Dr. Poe", []),
         ("Dr Smith", []),
