@@ -59,14 +59,17 @@ class CandidateFinder:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
         that is white space."""
         depth = max(top_k, DEPTH)
+        words = plain_words(queries)
         if in_context or not queries:
             table = self._find([query.in_text for query in queries], self.masks(queries), depth)
         else:
-            table = self._find_forms(queries, depth)
+            table = self._find_forms(
+                queries, [word or query.form for query, word in zip(queries, words, strict=True)], depth
+            )
         if not table.kb_rows.shape[1]:
             table = table.widened(1)
-        left_out = np.array([not query.form for query in queries], dtype=np.bool_)[:, None] | self._acronyms(
-            queries, table
+        left_out = (
+            self._acronyms(words, table) | np.array([not query.form for query in queries], dtype=np.bool_)[:, None]
         )
         if left_out.any():
             order = np.argsort(left_out, axis=1, kind="stable")  # behind the others
@@ -75,35 +78,28 @@ class CandidateFinder:
             table = replace(table, kb_rows=kb_rows, features=features)
         return table.plus(self._document_features(queries, table))
 
-    def _acronyms(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Flags:
-        """(n, k), the candidates that a plain word names only as an acronym of theirs, in a text that has capitals:
-        where someone feels sad, seasonal affective disorder is not meant, unless annotated text says so of "sad".
-        Other acronyms may be written so: "copd"."""
-        has_capitals = {
-            text: text != text.lower() for text in {one.context for one in queries if one.form in PLAIN_WORDS}
-        }
-        is_word = [has_capitals.get(one.context, False) and one.form in PLAIN_WORDS for one in queries]
+    def _acronyms(self, words: Sequence[str], table: CandidateTable) -> Flags:
+        """(n, k), the candidates that a plain word names only as an acronym of theirs: where someone feels sad,
+        seasonal affective disorder is not meant, unless annotated text says so of "sad"."""
         nothing = np.zeros(table.kb_rows.shape)
         exact, prior = (table.features.get(name, nothing) for name in ("exact", "prior"))
-        acronyms = (table.kb_rows >= 0) & (exact > 0) & (prior == 0) & np.array(is_word, dtype=np.bool_)[:, None]
+        is_word = np.array(list(map(bool, words)), dtype=np.bool_)
+        acronyms = (table.kb_rows >= 0) & (exact > 0) & (prior == 0) & is_word[:, None]
         rows = table.kb_rows[acronyms]
-        forms = [queries[number].form for number in np.nonzero(acronyms)[0].tolist()]
-        acronyms[acronyms] = [
-            _is_acronym(form, names)
-            for names, form in zip(self.kb.names_at(rows) if len(rows) else [], forms, strict=True)
-        ]
+        named = zip(np.nonzero(acronyms)[0].tolist(), self.kb.names_at(rows) if len(rows) else [], strict=True)
+        acronyms[acronyms] = [_is_acronym(words[number], names) for number, names in named]
         return acronyms
 
     def _find(self, mentions: Sequence[MentionInText], masks: Masks, depth: int) -> CandidateTable:
         return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)
 
-    def _find_forms(self, queries: Sequence[MentionQuery], depth: int) -> CandidateTable:
+    def _find_forms(self, queries: Sequence[MentionQuery], forms: Sequence[str], depth: int) -> CandidateTable:
         def find(numbers: list[int]) -> CandidateTable:
-            new = [queries[i] for i in numbers]
-            mentions = [MentionInText(query.form, 0, len(query.form)) for query in new]
-            return self._find(mentions, self.masks(new), depth)
+            mentions = [MentionInText(forms[i], 0, len(forms[i])) for i in numbers]
+            return self._find(mentions, self.masks([queries[i] for i in numbers]), depth)
 
-        return self.forms([(depth, self.entity_types.get(query.label), query.form) for query in queries], find)
+        labels = [self.entity_types.get(query.label) for query in queries]
+        return self.forms([(depth, *one) for one in zip(labels, forms, strict=True)], find)
 
     def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
         """Evidence that the form alone does not give: the topic of the text, and what the detector read."""
@@ -126,6 +122,18 @@ class CandidateFinder:
                 memo[names] = self.kb.rows_with_types(names) | self.kb.rows_below(names)
             masks[label] = memo[names]
         return [masks.get(query.label) for query in queries]
+
+
+def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
+    """Of each mention that is a plain word the word in lower case; "" of others. It is none in capitals, "SAD", unless
+    all of its text is, nor in a text without capitals; other acronyms may be written so everywhere: "copd"."""
+    words = [query.form.lower() if query.form.lower() in PLAIN_WORDS else "" for query in queries]
+    texts = {query.context for query, word in zip(queries, words, strict=True) if word}
+    cases = {text: (text.islower() or not text, text.isupper()) for text in texts}
+    return [
+        word if word and not cases[query.context][0] and cases[query.context][1] >= query.form.isupper() else ""
+        for query, word in zip(queries, words, strict=True)
+    ]
 
 
 def _is_acronym(form: str, names: Sequence[str]) -> bool:

@@ -84,6 +84,8 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
         ("She felt sad.", [False, True]),
         ("she felt sad.", [True, True]),  # a text without capitals
         ("SAD is treated.", [True, True]),
+        ("HE FEELS SAD TODAY.", [False, True]),  # a text in capitals
+        ("Sad today.", [False, True]),
         ("sad", [True, True]),  # a term, not a text
     ],
 )
