@@ -47,8 +47,8 @@ def entity_url(entity_id: str) -> str | None:
 Record = dict[str, Any]
 PROBABILITY = "P(right)"
 NOTE = (
-    f"{PROBABILITY} is that of the answer, id or NIL. The runner-up has its score among the candidates; for "
-    "NIL it is the best candidate, which was rejected."
+    f"{PROBABILITY} is that of the answer, id or NIL. The number after the runner-up is its score. For NIL, the "
+    "runner-up is the best candidate, which was rejected."
 )
 
 

@@ -48,7 +48,6 @@ from ..util.config import check_range
 
 _EPSILON = 1e-3
 _LEAST_TYPE = 0.01  # a detector is wrong about the type at least so often
-_OF_ALIAS = 0.05  # what a name is worth beside a preferred one, for annotated forms
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 _OF_UNSEEN = ("exact", "formula", "derivation", "preferred", "extension")  # they count for forms never annotated
 _MIN_FORMULAS = 10  # mentions that a fit of their weight takes
@@ -185,7 +184,7 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
         "name_unseen": values["name"] * unseen,
         "best_first": 1.0 / (1.0 + ranks(np.where(filled, table.cosines, np.float32(-np.inf)))),
         "mention": values["mention"],
-        "log_prior": np.log(_with_names(values["prior"], values["seen"], called, values["exact"]) + _EPSILON),
+        "log_prior": np.log(_with_names(values["prior"], values["seen"], called) + _EPSILON),
         "edit": values["edit"],
         "partial": values["partial"],
         "preferred": called,
@@ -198,15 +197,12 @@ def linear_features(table: CandidateTable) -> dict[str, Floats]:
     return {name: np.where(filled, array, 0.0) for name, array in inputs.items()}
 
 
-def _with_names(prior: Floats, seen: Floats, called: Floats, named: Floats) -> Floats:
-    """(n, k) P(entity | form) by counts and names, as a Dirichlet prior: entities that are called so share the weight
-    of two annotations; where none is, those that have the name share a twentieth of it. As counted where the form is
-    no name, or was never counted."""
-    is_called = called.sum(axis=1, keepdims=True) > 0
-    names = np.where(is_called, called, named)
-    n_names, worth = names.sum(axis=1, keepdims=True), np.where(is_called, 1.0, _OF_ALIAS)
-    weight = np.where((seen > 0) & (n_names > 0), seen / np.maximum(seen + (1.0 - seen) * worth, _EPSILON), 1.0)
-    return weight * prior + (1.0 - weight) * names / np.maximum(n_names, 1.0)
+def _with_names(prior: Floats, seen: Floats, called: Floats) -> Floats:
+    """(n, k) P(entity | form) by counts and preferred names, as a Dirichlet prior: entities that share the name share
+    its weight. As counted where the form is no preferred name, or was never counted."""
+    n_called = called.sum(axis=1, keepdims=True)
+    weight = np.where((seen > 0) & (n_called > 0), seen, 1.0)
+    return weight * prior + (1.0 - weight) * called / np.maximum(n_called, 1.0)
 
 
 def conditional_logit(

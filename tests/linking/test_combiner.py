@@ -106,21 +106,15 @@ def test_fit_is_deterministic_and_never_worse(make):
     assert fitted[0] == fitted[1]
 
 
-def test_names_weigh_as_annotations_do():
-    table = make_table(3, 0).take(np.array([2] * 5))  # 12 candidates
+def test_the_preferred_name_weighs_as_much_as_two_annotations():
+    table = make_table(3, 0).take(np.array([2] * 4))  # 12 candidates
     features = {name: np.zeros_like(values) for name, values in table.features.items()}
-    features["prior"][[0, 1, 3, 4], 0], features["preferred"][:3, 1:3], features["exact"][:, 1] = (
-        1.0,
-        1.0,
-        [1, 1, 1, 0, 1],
-    )
-    features["seen"] = np.array([[1 / 3], [10 / 12], [0], [1 / 3], [1 / 3]], dtype=np.float32) * np.ones(
-        (1, 12), np.float32
-    )
+    features["prior"][[0, 1, 3], 0], features["preferred"][:3, 1:3] = 1.0, 1.0
+    features["seen"] = np.array([[1 / 3], [10 / 12], [0], [1 / 3]], dtype=np.float32) * np.ones((1, 12), np.float32)
     prior = np.exp(linear_features(CandidateTable(table.kb_rows, features))["log_prior"]) - 1e-3
-    # two entities are called so, annotated once, ten times, never; no entity has the name; one that is called otherwise
-    expected = [[1 / 3, 1 / 3, 1 / 3], [10 / 12, 1 / 12, 1 / 12], [0] * 3, [1, 0, 0], [1 / 1.1, 0.1 / 1.1, 0]]
-    np.testing.assert_allclose(prior[:, :3], expected, atol=1e-6)
+    # annotated once, ten times, never; and once, but no entity is called so
+    expected = [[1 / 3, 1 / 3, 1 / 3, 0], [10 / 12, 1 / 12, 1 / 12, 0], [0] * 4, [1, 0, 0, 0]]
+    np.testing.assert_allclose(prior[:, :4], expected, atol=1e-6)
 
 
 def test_linear_scores_are_probabilities():
