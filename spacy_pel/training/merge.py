@@ -29,7 +29,7 @@ from ..util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord, plain_name
 from .merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, without_circles
-from .merge_terms import branch_of, merged, nearest_ancestors, read_sssom, read_table, xref_ids
+from .merge_terms import branch_of, merged, nearest_ancestors, own_ingredients, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
 _ALIKE = 0.8  # of two words' letters, as in "tumor" and "tumours"
@@ -438,6 +438,9 @@ class Merge:
         if source.vocabulary:
             entities = list(entities)
             id_of = self._joins(source, entities, owners if source.join_names else {})
+        # an older release of RxNorm says what is in a brand, a newer one lists all that is related to its ingredients
+        settled = {key for key, record in self._records.items() if source.join and record.parents}
+        called = {entity.concept_id: entity.canonical_name for entity in entities} if source.join else {}
         for entity in entities:
             given_id = id_of(entity.concept_id)
             entity_id = self.redirects.get(given_id, given_id)
@@ -465,7 +468,8 @@ class Merge:
             codes = [code_xref(source.vocabulary, entity.concept_id)] if source.vocabulary else []
             label, xrefs = entity.canonical_name, [*codes, *_xrefs(source, entity)]
             self._describe(name, record, entity_id, names, entity.definition, types, label, xrefs)
-            record.parents.update(dict.fromkeys(map(id_of, entity.parents)))
+            if entity_id not in settled:
+                record.parents.update(dict.fromkeys(map(id_of, own_ingredients(entity.parents, called))))
         self._read[name] = reader.source
         self.redirects.update(
             (old, self.redirects.get(new, new))

@@ -163,6 +163,18 @@ def nearest_ancestors(term: Term, terms: Mapping[str, Term], wanted: Container[s
             queue += terms[term_id].parents
 
 
+def own_ingredients(parents: Sequence[str], called: Mapping[str, str]) -> list[str]:
+    """The parents of a drug without combinations ("a / b") that hold more than its ingredients: a table may list every
+    combination of an ingredient with a brand.
+
+    Args:
+        parents: their ids.
+        called: the names of the ids that the table has.
+    """
+    names = {parent: called.get(parent, parent) for parent in parents}
+    return [parent for parent, name in names.items() if set(name.split(" / ")) <= set(names.values())]
+
+
 def branch_of(term: Term, terms: Mapping[str, Term], roots: Collection[str]) -> str:
     """The nearest of some roots that a term is below, or is itself.
 

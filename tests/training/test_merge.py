@@ -256,6 +256,7 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
         {**row("C3", "heparin"), "types": ["T121"]},
         {**row("C4", "cold"), "types": ["T047"]},
         {**row("C5", "ibuprofen"), "xrefs": ["RXNORM:9"]},
+        {**row("C6", "Thinex"), "xrefs": ["RXNORM:11"], "parents": ["C1"]},
     ]
     table = ["rxcui\tname\tin\tunii"]
     table += [
@@ -266,6 +267,9 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
         "5\tColdex\t4\t",
         "6\tmesna\t\tW",
         "7\tAdvil\t9\t",
+        "8\tHeparin / mesna\t\t",
+        "10\tClotex\t3|8\t",
+        "11\tThinex\t3\t",
     ]
     files = {"base.jsonl": "\n".join(map(json.dumps, base)), "rx.tsv": "\n".join(table)}
     columns = {"concept_id": "rxcui", "canonical_name": "name", "parents": "in", "xrefs": "unii"}
@@ -282,6 +286,8 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     assert found["RXNORM:5"].parents == ("RXNORM:4",) and found["RXNORM:4"].canonical_name == "cold"
     assert "RXNORM:6" in found["C2"].xrefs, "by its name"
     assert found["RXNORM:7"].parents == ("C5",), "the code of an entity that the file lacks"
+    assert found["RXNORM:10"].parents == ("C3",), "no combination with another ingredient"
+    assert found["C6"].parents == ("C1",), "as the first source says"
     sources["drugs"] |= {"homonyms": False}
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
     assert "RXNORM:4" not in found, "a drug called as a disease is"
