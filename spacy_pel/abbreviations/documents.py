@@ -18,23 +18,34 @@ KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` 
 _AROUND_SHORT = " ()[]\"'\u2018\u2019\u201c\u201d"
 _BEFORE_SHORT = re.compile(f"[{re.escape(_AROUND_SHORT)}]+")
 
-# "B", "B6", "-8", "IV"
+# "B", "B6", "-8", "1\u03b2", "17A", "IV"; but not "8 weeks", "B cells", "E. coli" or "C-reactive"
 _COUNTED = (
     "h|min|kDa|cases|controls|children|days?|healthy|hours?|men|mice|months?|patients|rats|subjects|weeks?|women|years?"
 )
+_OWN = "access|antibiotics?|cells?|coli|difficile|dimers?|fib|fluids?|lymphocytes?|peptides?|scans?|scores?|sections?"
+_GREEK = r"(?:alpha|beta|gamma|delta|[\u03b1-\u03b4])"
 _KIND = (
-    rf"(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}}|\d{{1,2}}(?!\s(?:{_COUNTED})\b)|alpha|beta|gamma|delta|[\u03b1-\u03b4])"
-    "(?![A-Za-z0-9])"
+    rf"(?:(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}})(?!\s(?:{_OWN})\b|\.\s[a-z]|-(?!\w+ed\b|positive|negative)[a-z])|{_GREEK}"
+    rf"|\d{{1,3}}(?:[A-Z]|{_GREEK})?(?!\s(?:{_COUNTED})\b))(?![A-Za-z0-9])"
 )
-_AND = r"(?:,?\s+(?:and|or|and/or|&)\s+)"
-# "hepatitis A, B and C"; "hepatitis B/C", but "ERK1/2" is one name
+_AND = r"(?:,?\s+(?:and|or|and/or|&|as\s+well\s+as)\s+)"
+# "hepatitis B/C", "IL-4/-13"; but "ERK1/2" is one name
+_SLASH = r"(?:(?:(?<=[ /][A-Z\d])|(?<=[ /][A-Z]\d))/|/(?=-))"
+# "hepatitis A, B and C"; "hepatitis C, D" and "IL-6, -8, and TNF" if nothing else can follow the last item
 _KINDS = re.compile(
-    rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:,\s*-?{_KIND})*(?:{_AND}-?|(?:(?<= [A-Z\d])|(?<= [A-Z]\d))/){_KIND})"
+    rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:(?:,\s*|{_SLASH})-?{_KIND})*"
+    rf"(?:(?:{_AND}|{_SLASH})-?{_KIND}|,\s*-?{_KIND}(?=\s*(?:$|[.;:)\]]|,?\s(?:and|or)\b))))"
+)
+# "B and T cells", "B- and T-cell lymphoma", "T, B and NK cells"
+_LETTERS = re.compile(
+    rf"\b([A-Z]-?(?:,\s*[A-Z]-?){{0,3}}){_AND}([A-Z]{{1,2}})[ -]((?:cells?|lymphocytes?|waves?)\b(?:\s[a-z]{{4,}})?)"
 )
 _ONE_KIND = re.compile(rf"-?{_KIND}")
 _TAIL = re.compile(r"\s+([a-z]{4,}(?:\s+[a-z]{4,})?)")
 # after "T" of "T and B lymphocytes", "T- and B-cells", or "lung" of "lung, breast and colon cancer"
-_SHARED = re.compile(rf"-?(?:,\s*[\w-]+?){{0,3}}{_AND}[\w+]+[\s-]([a-z]{{4,}})\b")
+_SHARED = re.compile(rf"-?(?:,\s*[\w-]+?){{0,3}}{_AND}[\w+]+[\s-]([a-z]{{4,}}(?:\s+[a-z]{{4,}}){{0,2}})\b")
+_LAST_WORD = re.compile(rf"(?:(?<=-)|-){_AND}([a-z]{{6,30}})\b")  # of "hypo- and hyperthyroidism"
+_WITH_NEXT = re.compile(r"[A-Z]+\d*[\s-][a-z]+")
 # labels of words that are not meant as the names that they are, if the last item has another label, or the same one
 _SITES = ("ANATOMICAL_STRUCTURE", "SPATIAL_CONCEPT")
 _PARTS = ("BIOLOGIC_FUNCTION", "HEALTH_CARE_ACTIVITY", "SPATIAL_CONCEPT")
@@ -44,19 +55,30 @@ Shortened = tuple[int, int, list[str]]  # where it is, and what it may stand for
 
 def listed_kinds(text: str) -> Iterator[list[Shortened]]:
     """The items of each list such as "hepatitis A, B and C" or "IL-6 and -8", whose first one has the word that all
-    share, perhaps in the plural: "vitamins B6 and B12"."""
+    share, perhaps in the plural: "vitamins B6 and B12". Where the last one has it, "B and T cells", that one comes
+    first and without names."""
+    for found in _LETTERS.finditer(text):
+        tails = _beginnings(found[3])
+        letters = re.compile("[A-Z]-?").finditer(text, *found.span(1))
+        others = [(item.start(), item.end(), [f"{item[0][0]} {tail}" for tail in tails]) for item in letters]
+        yield [(*found.span(2), []), *others]
     for found in _KINDS.finditer(text):
         head, joint, _ = found.groups()
         heads = [head.removesuffix("s"), head]
         tail = _TAIL.match(text, found.end())
-        words = tail[1].split() if tail else []
-        tails = [" ".join(words[:n]) for n in range(len(words), 0, -1)]
+        tails = _beginnings(tail[1]) if tail else []
         items: list[Shortened] = []
         for kind in _ONE_KIND.finditer(text, found.start(3), found.end()):
             names = [f"{head}{joint}{kind[0].lstrip('-')}" for head in heads]
             start = kind.start() if items else found.start()
             items.append((start, kind.end(), [f"{name} {tail}" for tail in tails for name in names] + names))
         yield items
+
+
+def _beginnings(words: str) -> list[str]:
+    """The longest first."""
+    parts = words.split()
+    return [" ".join(parts[:n]) for n in range(len(parts), 0, -1)]
 
 
 def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) -> list[str | None]:
@@ -74,21 +96,31 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
     labels = {offset: label for start, end, label in mentions for offset in range(start, end)}
     read: list[str | None] = []
     for start, end, label in mentions:
-        names: Iterable[str] = ()
+        names: list[str] = []
+        otherwise: str | None = None
         surface = text[start:end]
+        bare = surface.rstrip("-")
         if start in kinds and end >= kinds[start][0]:
             kind_end, whole = kinds[start]
+            own = following[0] if (following := _WITH_NEXT.match(text, start)) is not None else ""
             if end > kind_end:  # "C virus infection" of "hepatitis B or C virus infection"
                 names = [f"{name}{text[kind_end:end]}" for name in whole]
+            elif kb.ids(own) and not any(kb.ids(f"{name}{own.removeprefix(surface)}") for name in whole[-2:]):
+                names = [own]  # "A fib" of "vitamin D and A fib"; not "B virus" of "hepatitis A and B virus"
             elif {*whole[-2:]} != {surface}:
                 names = [*whole, *(f"{name} virus" for name in whole)]  # "B" of "influenza A and B"
-        elif (shared := _SHARED.match(text, end)) is not None:
-            names = [f"{surface.rstrip('-')} {word}" for word in (shared[1], shared[1].removesuffix("s"))]
-            of_last = labels.get(shared.start(1), "")
-            is_part = label in (_PARTS if label == of_last else _SITES)
-            if len(surface.rstrip("-")) > 1 and not is_part and kb.ids(surface):
-                names = ()
-        read.append(next(filter(partial(_is_name, kb), names), None))
+                if whole and (surface[0] == "-" or whole[-1].startswith(f"{bare} ")):
+                    otherwise = whole[-1]  # neither "-10" nor "B" of "B and T cells" stands for itself
+        else:
+            last, shared = _LAST_WORD.match(text, end), _SHARED.match(text, end)
+            names = [f"{bare}{last[1][n:]}" for n in range(1, len(last[1]) - 4)] if last else []
+            if shared is not None:
+                tails = _beginnings(shared[1])
+                is_part = label in (_PARTS if label == labels.get(shared.start(1), "") else _SITES)
+                if len(bare) > 1 and not is_part and kb.ids(surface):
+                    tails = tails[:-1]  # with one word only, "pain and anxiety disorders", it is a name of its own
+                names += [f"{bare} {words}" for tail in tails for words in (tail, tail.removesuffix("s"))]
+        read.append(next(filter(partial(_is_name, kb), names), otherwise))
     return read
 
 

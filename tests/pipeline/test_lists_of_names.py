@@ -1,5 +1,6 @@
 """Names that share a word or have only a slash between them, by the default pipeline and by a table's names."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,19 @@ def nlp():
         ("T- and B-cells", {"T-": "C0039194", "B-cells": "C0004561"}),
         ("renal and hepatic failure", {"renal": "C0035078", "hepatic failure": "C0085605"}),
         ("caspases 3 and 9", {"caspases 3": "C0291573", "9": "C0910167"}),
+        ("Vitamin D and A fib", {"Vitamin D": "C0042866", "fib": "C0004238"}),
+        ("Factor V and IV fluids", {"Factor V": "NIL"}),
+        ("CXCL9, -10 and -11", {"CXCL9": "NIL", "-10": "NIL", "-11": "NIL"}),
+        ("IL-1β and -6", {"IL-1β": "C0021753", "-6": "C0021760"}),
+        ("IL-6, -8, and TNF", {"IL-6": "C0021760", "-8": "C0079633", "TNF": "C0041368"}),
+        ("hepatitis A/B/C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
+        ("hepatitis B as well as C", {"hepatitis B": "C0019163", "C": "C0019196"}),
+        ("hepatitis C, D", {"hepatitis C": "C0019196", "D": "C0011226"}),
+        ("systolic and diastolic heart failure", {"systolic": "C1135191", "diastolic heart failure": "C1135196"}),
+        ("squamous and basal cell carcinoma", {"squamous": "C0007137", "basal cell carcinoma": "C0007117"}),
+        ("hypo- and hyperthyroidism", {"hypo-": "C0020676", "hyperthyroidism": "C0020550"}),
+        ("B and T cells", {"B": "C0004561", "T cells": "C0039194"}),
+        ("B- and T-cell lymphoma", {"B-": "C0079731", "T-cell lymphoma": "C0079772"}),
         ("pain and anxiety disorders", {"pain": "C0030193", "anxiety disorders": "C0003469"}),
     ],
 )
@@ -68,6 +82,16 @@ def test_names_stand_apart_in_what_detectors_read(text):
         ("influenza A/B", ["influenza A", "influenza B"]),
         ("ERK1/2", []),
         ("MMP-2, -3, and -9", ["MMP-2", "MMP-3", "MMP-9"]),
+        ("IL-4/-13", ["IL-4", "IL-13"]),
+        ("IL-17A and -17F", ["IL-17A", "IL-17F"]),
+        ("interleukin 1beta or 6", ["interleukin 1beta", "interleukin 6"]),
+        ("influenza C, D; E", ["influenza C", "influenza D"]),
+        ("influenza B, C, and asthma", ["influenza B", "influenza C"]),
+        ("influenza B and C-infected", ["influenza B", "influenza C"]),
+        ("hepatitis B, A total of 9", []),
+        ("factor VIII and IV fluids", []),
+        ("vitamin D and C-reactive protein", []),
+        ("vitamin D and E. coli", []),
         ("asthma, B cells and C", []),
         ("asthma and COPD", []),
         ("IL-6 and TNF", []),
@@ -112,6 +136,33 @@ def test_an_item_is_called_as_the_first_one_is_or_read_as_it_is():
     assert whole_names("influenza A and B", [(0, 11, ""), (16, 17, "")], names) == [None, "influenza B virus"]
     names = names_of(C=("protein c",), P=("protein", "protein s"), S=("protein s",))  # "protein(s)"
     assert whole_names("Proteins C, S and Z", [(12, 13, ""), (18, 19, "")], names) == [None, None]
+
+
+def test_letters_share_the_word_after_the_last_one():
+    text = "B-, T- and NK-cell lymphoma"
+    (last, *others), *_ = listed_kinds(text)
+    assert last == (text.index("NK"), text.index("-cell"), [])
+    assert others == [(0, 2, ["B cell lymphoma", "B cell"]), (4, 6, ["T cell lymphoma", "T cell"])]
+    names = names_of(T=("t cell lymphoma",))
+    assert whole_names(text, [(0, 2, ""), (4, 6, "")], names) == ["B cell", "T cell lymphoma"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("Vitamin D and K waves", ["k waves", "vitamin k"], "K waves"),
+        ("hepatitis A and B virus", ["b virus", "hepatitis b", "hepatitis b virus"], "hepatitis B virus"),
+        ("hepatitis A and B virus", ["b virus", "hepatitis b"], "B virus"),
+        ("CXCL9 and -10", ["interleukin-10"], "CXCL10"),
+        ("HPV 16 and 18", [], None),
+        ("pain and anxiety disorders", ["pain", "pain disorder"], None),
+        ("pain and anxiety disorder scale", ["pain", "pain disorder", "pain disorder scale"], "pain disorder scale"),
+        ("hypo- and hypertension", ["hypo-", "hypotension"], "hypotension"),
+    ],
+)
+def test_what_an_item_shares_or_not(text, names, expected):
+    item = re.search(r"\b[KB]\b|-?\b1[08]\b|^pain|^hypo-", text)
+    assert whole_names(text, [(*item.span(), "")], names_of(**{name: (name,) for name in names})) == [expected]
 
 
 @pytest.mark.parametrize("has_ruler", [False, True])
