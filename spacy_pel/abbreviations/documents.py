@@ -31,10 +31,10 @@ _KIND = (
 _AND = r"(?:,?\s+(?:and|or|and/or|&|as\s+well\s+as)\s+)"
 # "hepatitis B/C", "IL-4/-13"; but "ERK1/2" is one name
 _SLASH = r"(?:(?:(?<=[ /][A-Z\d])|(?<=[ /][A-Z]\d))/|/(?=-))"
-# "hepatitis A, B and C"; "hepatitis C, D" and "IL-6, -8, and TNF" if nothing else can follow the last item
+# "hepatitis A, B and C"; "hepatitis C, D" and "IL-6, -8, and TNF" if the last item ends there
 _KINDS = re.compile(
     rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:(?:,\s*|{_SLASH})-?{_KIND})*"
-    rf"(?:(?:{_AND}|{_SLASH})-?{_KIND}|,\s*-?{_KIND}(?=\s*(?:$|[.;:)\]]|,?\s(?:and|or)\b))))"
+    rf"(?:(?:{_AND}|{_SLASH})-?{_KIND}|,\s+(?:-{_KIND}|[A-Z])(?=$|[;)\]]|\.(?!\S)|,?\s(?:and|or)\b)))"
 )
 # "B and T cells", "B- and T-cell lymphoma", "T, B and NK cells"
 _LETTERS = re.compile(
@@ -44,7 +44,7 @@ _ONE_KIND = re.compile(rf"-?{_KIND}")
 _TAIL = re.compile(r"\s+([a-z]{4,}(?:\s+[a-z]{4,})?)")
 # after "T" of "T and B lymphocytes", "T- and B-cells", or "lung" of "lung, breast and colon cancer"
 _SHARED = re.compile(rf"-?(?:,\s*[\w-]+?){{0,3}}{_AND}[\w+]+[\s-]([a-z]{{4,}}(?:\s+[a-z]{{4,}}){{0,2}})\b")
-_LAST_WORD = re.compile(rf"(?:(?<=-)|-){_AND}([a-z]{{6,30}})\b")  # of "hypo- and hyperthyroidism"
+_LAST_WORD = re.compile(rf"(?:(?<=-)|-){_AND}([a-z]{{7,}})\b")  # of "hypo- and hyperthyroidism"
 _WITH_NEXT = re.compile(r"[A-Z]+\d*[\s-][a-z]+")
 # labels of words that are not meant as the names that they are, if the last item has another label, or the same one
 _SITES = ("ANATOMICAL_STRUCTURE", "SPATIAL_CONCEPT")
@@ -113,12 +113,13 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                     otherwise = whole[-1]  # neither "-10" nor "B" of "B and T cells" stands for itself
         else:
             last, shared = _LAST_WORD.match(text, end), _SHARED.match(text, end)
-            names = [f"{bare}{last[1][n:]}" for n in range(1, len(last[1]) - 4)] if last else []
+            names = [f"{bare}{last[1][n:]}" for n in range(2, min(7, len(last[1]) - 4))] if last else []
             if shared is not None:
                 tails = _beginnings(shared[1])
                 is_part = label in (_PARTS if label == labels.get(shared.start(1), "") else _SITES)
                 if len(bare) > 1 and not is_part and kb.ids(surface):
-                    tails = tails[:-1]  # with one word only, "pain and anxiety disorders", it is a name of its own
+                    # "systolic and diastolic heart failure", but not "pain and anxiety disorders"
+                    tails = [] if " " in bare else tails[:-1]
                 names += [f"{bare} {words}" for tail in tails for words in (tail, tail.removesuffix("s"))]
         read.append(next(filter(partial(_is_name, kb), names), otherwise))
     return read

@@ -90,6 +90,8 @@ def test_names_stand_apart_in_what_detectors_read(text):
         ("influenza B and C-infected", ["influenza B", "influenza C"]),
         ("hepatitis B, A total of 9", []),
         ("factor VIII and IV fluids", []),
+        ("anti-KCNQ1, 1:200, MF20, A,D", []),
+        ("exons 3, 4", []),
         ("vitamin D and C-reactive protein", []),
         ("vitamin D and E. coli", []),
         ("asthma, B cells and C", []),
@@ -157,11 +159,13 @@ def test_letters_share_the_word_after_the_last_one():
         ("HPV 16 and 18", [], None),
         ("pain and anxiety disorders", ["pain", "pain disorder"], None),
         ("pain and anxiety disorder scale", ["pain", "pain disorder", "pain disorder scale"], "pain disorder scale"),
+        ("hypo- and trimethylation", ["hypolation"], None),
+        ("pain x and isotonic sodium chloride", ["pain x", "pain x sodium chloride"], None),
         ("hypo- and hypertension", ["hypo-", "hypotension"], "hypotension"),
     ],
 )
 def test_what_an_item_shares_or_not(text, names, expected):
-    item = re.search(r"\b[KB]\b|-?\b1[08]\b|^pain|^hypo-", text)
+    item = re.search(r"\b[KB]\b|-?\b1[08]\b|^pain( x)?|^hypo-", text)
     assert whole_names(text, [(*item.span(), "")], names_of(**{name: (name,) for name in names})) == [expected]
 
 
