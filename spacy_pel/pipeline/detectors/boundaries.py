@@ -79,7 +79,8 @@ _HEADING = re.compile(
 
 # -- doses, laboratory values and vital signs: "aspirin 81 mg daily", "glucose 212 mg/dL", "Na 138"
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?|\.\d+)"
-_RANGE = rf"[<>≤≥=~]?\s?{_NUMBER}(?:\s?[-–x×/]\s?{_NUMBER})*(?:\^\d+)?"
+# bounded: it is looked for at each number of a row of numbers, "1 - 2 - 3"
+_RANGE = rf"[<>≤≥=~]?\s?{_NUMBER}(?:\s?[-–x×/]\s?{_NUMBER}){{0,4}}(?:\^\d+)?"
 # one letter is a unit only after a blank: "1 g", but not the compound "11g"
 _UNIT = (
     r"(?:mcg|mg|[µμu]g|ng|pg|kg|m[lL]|d[lL]|mmol|[µμun]mol|[mµμun]M|mEq|meq|m?IU|[Uu]nits?|mm\s?Hg|bpm|mm|cm|%"
@@ -261,7 +262,7 @@ def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], dose
     if start >= end:
         return None
     start, end = _without_values(text, start, end, doses)
-    kept = text[start:end]
+    kept = text[start:end].replace("/", " ").replace("\\", " ")  # as in "HTN /DM/ CAD"
     start += len(kept) - len(kept.lstrip())
     start, end = _with_other_halves(text, start, start + len(kept.strip()))
     kept = text[start:end]
@@ -346,7 +347,7 @@ def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
             continue
         span: Any = doc.char_span(*mention, alignment_mode="expand")
         for token in (span[0], span[-1]):
-            inner = {offset - token.idx for offset in mention} & set(range(1, len(token)))
+            inner = [offset - token.idx for offset in mention if 0 < offset - token.idx < len(token)]
             cuts.setdefault(token.i, set()).update(inner)
     if not cuts:
         return

@@ -156,6 +156,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, (seen, reading, of_tags) in zip(docs, tagged, strict=True):
             if not len(seen):
+                doc.set_ents(doc.ents)  # a detector was there, and found none
                 continue
             begins = np.array([token.idx for token in seen])
             begins = begins if reading.places is None else reading.places[begins, 0]
