@@ -3,7 +3,7 @@ the headings of notes; and tokens and sentences that are divided there."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup, Token
 
 Offsets = tuple[int, int]
+Knows = Callable[[Iterable[str]], bool]
 
 # -- lines and lists: "1. HTN", "- asthma", "fever; chills"
 BULLETS = "•●▪◦‣"
@@ -36,6 +37,8 @@ _SEPARATOR = re.compile(
     r"|(?<=[A-Za-z]{2})(?:\+|\s\+\s)(?=[A-Za-z]{2,}(?![\w+]))"
 )
 _SLASHED = re.compile(r"[A-Za-z][a-z]{3,}(?:/[a-z]{4,})+|[A-Z][A-Za-z0-9]{1,4}(?:/[A-Z][A-Za-z0-9]{1,4}){2,}")
+_SIGNS = re.compile(r"[/\\&]+")  # between two names without blanks
+_ACRONYM = re.compile(r"[A-Z][A-Za-z]\S*")
 _DRUG = re.compile(
     r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
     r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
@@ -58,14 +61,27 @@ _NEGATION = re.compile(
     r"|[Tt]he"  # nor is this one; "a" may be a letter of the name: "A fib"
     r")(?:\s+(?i:any))?(?![\w-])"
 )
-# people: "Dr. Poe", "Drs Kumar and Lee". In other letters a title may be an illness, "history of ms.", unless it begins
-# a line or follows a word as in "seen by DR. POE"
-_BLANK, _SURNAME = r"[^\S\n]", "[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ'’-]+"
-_NAME = rf"(?:[A-Z]\.{_BLANK}?)*{_SURNAME}(?:{_BLANK}{_SURNAME})?"
+# people: "Dr. Poe", "Drs Kumar and Lee". In other letters a title may be an illness, "history of ms."; see _people
+_BLANK = r"[^\S\n]{1,3}"
+_SURNAME = rf"(?:(?:v[ao]n|de[lnr]?|d[aiu]|l[ae]|ter){_BLANK}){{0,2}}[A-ZÀ-ÖØ-Þ](?:['’-]?[A-Za-zÀ-ÖØ-öø-ÿ])*[a-zß-öø-ÿ]"
+_INITIALS = r"(?:[A-Z]\.[^\S\n]?){0,3}"
+_NAME = rf"{_BLANK}{_INITIALS}{_SURNAME}(?:{_BLANK}{_SURNAME})?"
+_CAPITALS = rf"{_BLANK}{_INITIALS}[A-ZÀ-ÖØ-Þ][A-ZÀ-ÖØ-Þ'’-]{{2,}}\b"
 _PERSON = re.compile(
-    rf"(?<![\w-])(?:(?:Dr|Mrs?|Ms|Prof)\.?{_BLANK}{_NAME}|Drs\.?{_BLANK}(?:{_NAME},?{_BLANK}and{_BLANK})?{_NAME}"
-    r"|(?:(?<![^\n])|(?i:(?<=\sby\s)|(?<=\swith\s)|(?<=\sto\s)|(?<=\ssaw\s)|(?<=\sper\s)))"
-    rf"(?:(?:dr|mrs?|ms)\.{_BLANK}{_NAME}|(?:DRS?|MRS|PROF)\.{_BLANK}[A-ZÀ-ÖØ-Þ]{{3,}}\b))"
+    rf"(?<![\w-])(?:(?P<sure>(?:Dr|Mrs?|Ms|Prof|Sgt|Capt)\.?{_NAME}|Drs\.?(?:{_NAME},?{_BLANK}and)?{_NAME}"
+    rf"|(?:Dr|Mr|MRS|PROF)\.?{_CAPITALS})|(?P<called>(?:dr|mrs?|ms)\.{_NAME}|DRS?\.{_CAPITALS})"
+    rf"|(?P<dotted>M[RS]\.{_CAPITALS}|(?:dr|mrs?|ms)\.{_BLANK}[a-z]{{2,}})|DRS?{_CAPITALS})"
+)
+_ROLE = re.compile(r"(?i:\b(?:(?:attend|referr|order|admitt|consult)ing|physician|provider|surgeon|pcp|cc)\s?:\s?)$")
+_CALLED = re.compile(r"(?:^|\n|(?i:\s(?:by|with|to|saw|per)\s))$")
+_SENTENCE = re.compile(r"(?:^|\n|\w\w[.!?]\s{1,2})$")
+_VERB = re.compile(r"\s(?!(?i:and|or|with)\b)[A-Za-z]{2}")
+_AND = re.compile(r"[^.;\n]{0,40}?(?:[/,&]|\b(?i:and))\s?")
+_WINDOW = 20  # characters
+# "Jane Poe, MD", but not "Muscular Dystrophy, MD"
+_CREDENTIALS = re.compile(
+    rf"\b(?P<first>{_SURNAME}){_BLANK}{_INITIALS}(?P<last>{_SURNAME})"
+    r"(?P<degrees>(?:,\s?(?P<degree>MD|DO|RN|LPN|PA-C|NP|PhD|FACP))+)(?=[.,;)]|$|\s[a-z\s])"
 )
 _HEADING = re.compile(
     r"(?<![\w-])(?i:"
@@ -181,7 +197,7 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     return len(line.lstrip()) >= least and bool(following) and len(line) + 1 + len(following[0]) > width
 
 
-def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int]) -> list[list[Offsets]]:
+def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int], knows: Knows) -> list[list[Offsets]]:
     """Cut mentions where none may begin, end or go on.
 
     No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
@@ -193,23 +209,47 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int])
         runs: the tokens of each mention, at least one.
         line_ends: tokens at which a line ends, probably with its sentence; not within a mention that has words
             around it.
+        knows: tells whether one of some texts is a known name.
 
     Returns:
         Of each mention the pieces that have letters or digits, as character offsets. They may
         begin or end within a token, as in "fever/chills".
     """
     text = doc.text
-    left_out = sorted(match.span() for pattern in (_NEGATION, _PERSON, _HEADING) for match in pattern.finditer(text))
+    found = (match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
+    left_out = sorted([*found, *_people(text)])
     doses = [match.span() for match in _DOSE.finditer(text)]
     return [
         [
             narrow
             for piece in _pieces(doc, tokens, line_ends)
-            for item in _items(text, *piece)
+            for item in _items(text, *piece, knows)
             if (narrow := _narrowed(text, *item, left_out, doses)) is not None
         ]
         for tokens in runs
     ]
+
+
+def _people(text: str) -> Iterator[Offsets]:
+    """People with their titles, and what stands after their names. A title that may be an illness is one in a place
+    for people: "seen by DR. POE", "CC: DR POE", in a sentence that it begins, or after another person, "DR. POE AND
+    DR. LEE"."""
+    last: int | None = None  # where a person ends
+    for match in _PERSON.finditer(text):
+        start, end = match.span()
+        window = max(0, start - _WINDOW), start
+        if (
+            match["sure"]
+            or _ROLE.search(text, *window)
+            or (last is not None and _AND.fullmatch(text, last, start))
+            or (match["called"] and _CALLED.search(text, *window))
+            or ((match["called"] or match["dotted"]) and _SENTENCE.search(text, *window) and _VERB.match(text, end))
+        ):
+            last = end
+            yield start, end
+    for match in _CREDENTIALS.finditer(text):
+        if match["degree"] != match["first"][0] + match["last"][0]:
+            yield match.span("degrees")
 
 
 def _pieces(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> Iterator[Offsets]:
@@ -229,12 +269,28 @@ def _pieces(doc: Doc, tokens: Sequence[int], line_ends: Collection[int]) -> Iter
         yield piece[0].idx, piece[-1].idx + len(piece[-1])
 
 
-def _items(text: str, start: int, end: int) -> Iterator[Offsets]:
+def are_names(text: str, knows: Knows) -> bool:
+    """Whether what is one word, "AST/ALT", is names with only signs between them: those that are known, or acronyms
+    beside one, if it is not known as a whole.
+
+    Args:
+        text: the word.
+        knows: tells whether one of some texts is a known name.
+    """
+    parts = list(filter(None, _SIGNS.split(text)))
+    n_drugs = sum(_DRUG.search(part) is not None for part in parts)
+    if _SLASHED.fullmatch(text):  # words that all end as names of drugs do, "piperacillin/tazobactam", are one product
+        return n_drugs < len(parts)
+    if len(parts) < 2 or n_drugs or min(map(len, parts)) < 2 or len(text.split()) > 1 or knows([text]):
+        return False
+    n_known = sum(knows([part]) for part in parts)
+    return n_known == len(parts) or (n_known > 0 and all(map(_ACRONYM.fullmatch, parts)))
+
+
+def _items(text: str, start: int, end: int, knows: Knows) -> Iterator[Offsets]:
     """The items of a list that is tagged as one mention; separators in brackets, as in "t(8;21)", are none."""
-    is_slashed = _SLASHED.fullmatch(text, start, end) is not None
-    # words that all end as names of drugs do, "piperacillin/tazobactam", are one product
-    if is_slashed and not all(map(_DRUG.search, text[start:end].split("/"))):
-        separators: Iterable[Offsets] = [match.span() for match in re.finditer("/", text[start:end])]
+    if are_names(text[start:end], knows):
+        separators: Iterable[Offsets] = [match.span() for match in _SIGNS.finditer(text[start:end])]
     else:
         found = _SEPARATOR.finditer(text[start:end])
         separators = [match.span() for match in found if not _is_in_brackets(text[start : start + match.start()])]
@@ -347,7 +403,7 @@ def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
             continue
         span: Any = doc.char_span(*mention, alignment_mode="expand")
         for token in (span[0], span[-1]):
-            inner = [offset - token.idx for offset in mention if 0 < offset - token.idx < len(token)]
+            inner = {offset - token.idx for offset in mention if 0 < offset - token.idx < len(token)}
             cuts.setdefault(token.i, set()).update(inner)
     if not cuts:
         return

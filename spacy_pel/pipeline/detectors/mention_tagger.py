@@ -20,7 +20,7 @@ from ...types import Vectors
 from ...types.semantic_types import labels_named
 from ...util.reading import Reading, as_read
 from ..mentions import type_columns, write_token_types
-from .boundaries import breaks_of, split_tokens, trimmed
+from .boundaries import are_names, breaks_of, split_tokens, trimmed
 
 # tokens at a time. A small transformer reads no faster with more, and their arrays, up to 25 MB each for 10,000, leave
 # hundreds of MB behind: the C library cannot give back what was freed between things that documents still hold
@@ -156,7 +156,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             kept = labels_named(self.labels_keep, self.labels, where=f"labels_keep of '{self.name}'")
         for doc, (seen, reading, of_tags) in zip(docs, tagged, strict=True):
             if not len(seen):
-                doc.set_ents(doc.ents)  # a detector was there, and found none
+                doc.set_ents(list(doc.ents))  # a detector was there, and found none
                 continue
             begins = np.array([token.idx for token in seen])
             begins = begins if reading.places is None else reading.places[begins, 0]
@@ -170,15 +170,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
             blocked = [doc[i : i + 1] for i in begun]  # spaCy marks them so
             taken.update(span.start for span in blocked)
-            spans: list[Any] = []
+            joined: list[tuple[int, int]] = []
+            before: Span | None = None
             for span in self._labelled(doc, mentions, of_labels):
-                before = spans[-1] if spans else None
-                if before is not None and self._are_one(before, span, reading):
-                    offsets = spans.pop().start_char, span.end_char
-                    spans += self._labelled(doc, [offsets], of_labels)
-                else:
-                    spans.append(span)
-            for span in spans:
+                is_one = before is not None and self._are_one(before, span, reading)
+                joined.append((joined.pop()[0] if is_one else span.start_char, span.end_char))
+                before = span
+            for span in self._labelled(doc, joined, of_labels):
                 label, tokens = span.label_, range(span.start, span.end)
                 if label in kept and taken.isdisjoint(tokens):
                     present.append(span)
@@ -204,7 +202,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         if not end - start == _SPACED > after.start_char - before.end_char:
             return False
         n_apart = (before.label_ in _APART) + (after.label_ in _APART)
-        return n_apart == 0 or (n_apart == 1 and self._knows([before.doc[before.start : after.end].text]))
+        both = before.doc[before.start : after.end].text
+        return self._knows([both]) if n_apart == 1 else n_apart == 0 and not are_names(both, self._knows)
 
     def _knows(self, names: Iterable[str]) -> bool:
         """Whether one of these is a name that the model has learned."""
@@ -260,7 +259,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             else:  # an "I" that nothing began begins a mention
                 runs.append([i])
                 is_open = True
-        return list(chain.from_iterable(trimmed(doc, runs, breaks.likely)))
+        return list(chain.from_iterable(trimmed(doc, runs, breaks.likely, self._knows)))
 
     def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples, and as much with the teacher's probabilities if there is

@@ -247,6 +247,7 @@ def test_it_says_what_is_missing():
 def test_empty_documents():
     nlp, _, _ = trained(steps=1)
     assert [len(doc.ents) for doc in nlp.pipe(["", "  ", ""])] == [0, 0, 0]
+    assert nlp("\u200b").has_annotation("ENT_IOB")  # nothing is read of it, and it has a token
     assert nlp.get_pipe(NAME).predict([]) == []
 
 
