@@ -67,17 +67,18 @@ _SURNAME = rf"(?:(?:v[ao]n|de[lnr]?|d[aiu]|l[ae]|ter){_BLANK}){{0,2}}[A-ZÀ-ÖØ
 _INITIALS = r"(?:[A-Z]\.[^\S\n]?){0,3}"
 _NAME = rf"{_BLANK}{_INITIALS}{_SURNAME}(?:{_BLANK}{_SURNAME})?"
 _CAPITALS = rf"{_BLANK}{_INITIALS}[A-ZÀ-ÖØ-Þ][A-ZÀ-ÖØ-Þ'’-]{{2,}}\b"
+_CALLED = rf"(?:dr|mrs?|ms)\.{_NAME}|DRS?\.{_CAPITALS}"
+_TITLED = rf"(?:(?:dr|mrs?|ms)\.(?:{_NAME}|{_BLANK}[a-z]{{2,}})|(?:DRS?|M[RS])\.?{_CAPITALS})"
+_ROLES = "attending referring ordering admitting consulting physician provider surgeon pcp cc"
+_AFTER_ROLE = "|".join(rf"(?<=\b{role}:\s)" for role in _ROLES.split())
 _PERSON = re.compile(
     rf"(?<![\w-])(?:(?P<sure>(?:Dr|Mrs?|Ms|Prof|Sgt|Capt)\.?{_NAME}|Drs\.?(?:{_NAME},?{_BLANK}and)?{_NAME}"
-    rf"|(?:Dr|Mr|MRS|PROF)\.?{_CAPITALS})|(?P<called>(?:dr|mrs?|ms)\.{_NAME}|DRS?\.{_CAPITALS})"
-    rf"|(?P<dotted>M[RS]\.{_CAPITALS}|(?:dr|mrs?|ms)\.{_BLANK}[a-z]{{2,}})|DRS?{_CAPITALS})"
+    rf"|(?:Dr|Mr|MRS|PROF)\.?{_CAPITALS}|(?i:{_AFTER_ROLE}){_TITLED}"
+    rf"|(?:(?<![^\n])|(?i:(?<=\sby\s)|(?<=\swith\s)|(?<=\sto\s)|(?<=\ssaw\s)|(?<=\sper\s)))(?:{_CALLED})"
+    # a sentence that goes on
+    rf"|(?:(?<![^\n])|(?<=\w\w[.!?]\s))(?=\w+\.){_TITLED}(?=\s(?!(?i:and|or|with)\b)[A-Za-z]{{2}}))|{_TITLED})"
 )
-_ROLE = re.compile(r"(?i:\b(?:(?:attend|referr|order|admitt|consult)ing|physician|provider|surgeon|pcp|cc)\s?:\s?)$")
-_CALLED = re.compile(r"(?:^|\n|(?i:\s(?:by|with|to|saw|per)\s))$")
-_SENTENCE = re.compile(r"(?:^|\n|\w\w[.!?]\s{1,2})$")
-_VERB = re.compile(r"\s(?!(?i:and|or|with)\b)[A-Za-z]{2}")
 _AND = re.compile(r"[^.;\n]{0,40}?(?:[/,&]|\b(?i:and))\s?")
-_WINDOW = 20  # characters
 # "Jane Poe, MD", but not "Muscular Dystrophy, MD"
 _CREDENTIALS = re.compile(
     rf"\b(?P<first>{_SURNAME}){_BLANK}{_INITIALS}(?P<last>{_SURNAME})"
@@ -236,17 +237,9 @@ def _people(text: str) -> Iterator[Offsets]:
     DR. LEE"."""
     last: int | None = None  # where a person ends
     for match in _PERSON.finditer(text):
-        start, end = match.span()
-        window = max(0, start - _WINDOW), start
-        if (
-            match["sure"]
-            or _ROLE.search(text, *window)
-            or (last is not None and _AND.fullmatch(text, last, start))
-            or (match["called"] and _CALLED.search(text, *window))
-            or ((match["called"] or match["dotted"]) and _SENTENCE.search(text, *window) and _VERB.match(text, end))
-        ):
-            last = end
-            yield start, end
+        if match["sure"] or (last is not None and _AND.fullmatch(text, last, match.start())):
+            last = match.end()
+            yield match.span()
     for match in _CREDENTIALS.finditer(text):
         if match["degree"] != match["first"][0] + match["last"][0]:
             yield match.span("degrees")
@@ -289,15 +282,12 @@ def are_names(text: str, knows: Knows) -> bool:
 
 def _items(text: str, start: int, end: int, knows: Knows) -> Iterator[Offsets]:
     """The items of a list that is tagged as one mention; separators in brackets, as in "t(8;21)", are none."""
-    if are_names(text[start:end], knows):
-        separators: Iterable[Offsets] = [match.span() for match in _SIGNS.finditer(text[start:end])]
-    else:
-        found = _SEPARATOR.finditer(text[start:end])
-        separators = [match.span() for match in found if not _is_in_brackets(text[start : start + match.start()])]
+    pattern = _SIGNS if are_names(text[start:end], knows) else _SEPARATOR
     first = start
-    for separator_start, separator_end in separators:
-        yield first, start + separator_start
-        first = start + separator_end
+    for match in pattern.finditer(text[start:end]):
+        if pattern is _SIGNS or not _is_in_brackets(text[start : start + match.start()]):
+            yield first, start + match.start()
+            first = start + match.end()
     yield first, end
 
 
