@@ -44,6 +44,11 @@ def test_common_terms_are_preferred_names(kb):
     assert len(set(names)) == 100 and len(others) <= 2, others
 
 
+def test_ingredients_of_brands(kb):
+    brands = {"Percocet": ["161", "7804"], "Advil": ["5640"], "Norco": ["161", "5489"], "Janumet": ["6809", "593411"]}
+    assert {name: kb.codes(kb.ids(name)[0], "RXNORM_INGREDIENT") for name in brands} == brands
+
+
 @pytest.mark.parametrize(
     "name, entity_id",
     [
