@@ -354,7 +354,7 @@ class Warnings(metaclass=WithCodes):
     W101 = "{place}: the column '{column}' has no '|', so each of its cells is read as one text, as in {cell}. If {separator} separates texts, write '|' instead, or set list_separator to {separator}; if not, to '|'."
     W144 = "Nothing matches the {filters}. Check the filter."
     W146 = "{n:,} of {total:,} ids look like names and their names like codes, such as {case}. If these columns are exchanged, set them: --set 'columns={columns}'"
-    W147 = "Ids that a spreadsheet may have changed: {n:,}, such as {cases}. Leading zeros and last digits are lost: format the column as text and export the table again."
+    W147 = "Ids that a spreadsheet may have changed: {n:,}, such as {cases}. Leading zeros, last digits and what became a date are lost: format the column as text and export the table again."
     W145 = "{paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones. Pass sct2_Concept_… too, or the folder Snapshot."
 
     # Corpora: E200-E299

@@ -33,7 +33,7 @@ def read_cells(
         delimiter: between cells.
         quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
             quotation marks; False = they are ordinary characters.
-        texts: cells hold whole texts, so a line end and a tab in one cell are no sign of a stray quotation mark.
+        texts: cells hold whole texts, which may have line ends and delimiters of their own.
 
     Yields:
         The number of the row's last line, and its cells; no empty lines.
@@ -42,7 +42,7 @@ def read_cells(
         PelError: at a quotation mark that is never closed, or closed in another row: the rows between
             would be lost; names the line.
     """
-    first = number = 0  # lines of the row
+    first = number = width = 0  # lines of the row; cells of the header
 
     def numbered() -> Iterator[str]:
         nonlocal first, number
@@ -51,20 +51,40 @@ def read_cells(
             yield line + "\n"
 
     def not_a_row(got: str) -> PelError:
-        todo = "Check the quotation marks of this row."
+        todo = "Check the quotation marks of this row: they enclose cells."
         return unexpected(Place(path, first), "a row of a table", got, todo)
 
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
-            swallowed = next((cell for cell in cells if "\n" in cell and delimiter in cell), None)
-            if swallowed is not None and delimiter == "\t" and not texts:
-                raise not_a_row(f"a cell with rows in it: {quoted(swallowed)}")
+            width = width or len(cells)
+            for at, cell in enumerate(cells):
+                if "\n" in cell and _holds_rows(cell, at, width, delimiter, texts=texts):
+                    raise not_a_row(f"a cell with rows in it: {quoted(cell)}")
             if cells:
                 yield number, cells
             first = 0
     except csv.Error as err:
         raise not_a_row(f"an error: {err}".replace("'\t'", "a tab")) from err
+
+
+def _holds_rows(cell: str, at: int, width: int, delimiter: str, *, texts: bool) -> bool:
+    """Whether quotation marks of a text, rather than of a cell, swallowed rows: the lines in the cell complete its own
+    row, are rows, and begin another one. In a table of two columns, this may as well be a text with tabs.
+
+    Args:
+        cell: a cell of several lines.
+        at: its column, from 0.
+        width: number of columns.
+        delimiter: between cells.
+        texts: see ``read_cells``.
+    """
+    if delimiter == "\t" and not texts:
+        return delimiter in cell  # nothing but a text has tabs
+    # no blank follows a comma between cells, as in a sentence
+    marks = [len(re.findall(rf"{re.escape(delimiter)}(?! )", line)) for line in cell.split("\n")]
+    is_sure = not texts or (delimiter == "\t" and width > 2)
+    return is_sure and marks == [width - 1 - at, *[width - 1] * (len(marks) - 2), at]
 
 
 def read_rows(

@@ -166,7 +166,7 @@ def test_parquet_with_a_column_twice(tmp_path):
         ("x.csv", "pmid;abstract\n1;Fever\n", Columns(), r"E641.*'text', got pmid, abstract\. .*--text-column"),
         ("x.csv", "1,Fever and chills\n2,Pain\n", Columns(), r"E641.*'text', got 1, Fever and chills\..*--text-column"),
         ("x.csv", "12345,Fever and chills\n", Columns(), "E641.*x.csv: .*'text', got 12345, Fever and chills"),
-        ("x.tsv", 'id\ttext\tn\n1\t"Big\t3\n2\t70"\t4\n', Columns(), "E002.*line 3, got a cell with rows in it"),
+        ("x.tsv", 'id\ttext\tn\n1\t"Big\t3\n2\t70"\t4\n', Columns(), "E002.*line 2, got a cell with rows in it"),
         ("x.csv", "text,x\nFever,1\n", Columns(None, "pmid"), r"E641.*'pmid', got text, x\..*--id-column"),
         ("x.csv", "Text,TEXT\na,b\n", Columns(), "E641.*'text', got Text, TEXT"),
         ("x.jsonl", '{"abstract": "Fever"}\n', Columns(None, "abstract"), "E641.*'text', got abstract"),

@@ -59,26 +59,10 @@ def open_table(
             if len(row) < len(names) or any(row[len(names) :]):
                 expected, got = f"{len(names)} cells, as in the header", f"{len(row)}: {quoted(row)}"
                 raise unexpected(Place(path, line), expected, got, "Put quotation marks around texts.")
-            if delimiter == "\t" and any(_holds_rows(cell, at, len(names)) for at, cell in enumerate(row)):
-                todo = "Check the quotation marks of the rows before it: they enclose cells."
-                raise unexpected(Place(path, line), "a row of a table", "a cell with rows in it", todo)
             named = zip(names, header, row, strict=False)
             yield line, {name: cell for name, plain, cell in named if plain or cell}
 
     return names, rows()
-
-
-def _holds_rows(cell: str, at: int, width: int) -> bool:
-    """Whether quotation marks of a text, rather than of a cell, swallowed rows. In a table of two columns, this may
-    as well be a text with tabs.
-
-    Args:
-        cell: a cell.
-        at: its column, from 0.
-        width: number of columns.
-    """
-    tabs = [line.count("\t") for line in cell.split("\n")]
-    return width > 2 and len(tabs) > 1 and tabs == [width - 1 - at, *[width - 1] * (len(tabs) - 2), at]
 
 
 def _delimiter(path: Path, line: str, column: str) -> str:

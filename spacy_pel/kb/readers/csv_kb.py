@@ -47,14 +47,23 @@ _PUBLISHED = {
     ("loinc", "map_to"): "loinc",
     ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
-# columns that say which rows are no longer in use, and what they say of the others
-_INVALID = ("invalid_reason", "obsolete", "deprecated", "retired")
+# columns that say which rows are no longer in use, and what they say of the others ...
+_INVALID = ("invalid_reason", "obsolete", "is_obsolete", "deprecated", "retired")
 _VALID = frozenset("0 0.0 f false no n none null nan na valid v active current".split()) | {"", r"\n"}
+# ... and columns that may say anything, but this of rows that are no longer in use
+_UNUSED = dict.fromkeys(("active", "is_active"), frozenset("0 0.0 f false no n inactive".split()))
+_UNUSED["status"] = frozenset("inactive deprecated retired obsolete withdrawn".split())
 _SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
 # a line of the order files of ICD-10, whose columns have fixed widths: number, code, whether it is billable, titles
 _ICD10_ORDER = re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)")
 _CODE = re.compile(r"(?=.*\d)[\w.:/+-]+")
-_BY_SPREADSHEET = re.compile(r"'\d+|\d+\.0+|\d(\.\d+)?E\+\d+", re.IGNORECASE)
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
+# not "1E50", a code of ICD-11
+_BY_SPREADSHEET = re.compile(
+    rf"""'\d+|\d+\.0+|\d(\.\d+)?E[+-]\d+|\d{{1,2}}-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d|=".*"|{_CELL_ERROR}""",
+    re.IGNORECASE,
+)
 _DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
 _N_HEAD = 30  # lines that the header is looked for in
 _HTML_ENTITY = re.compile(r"&#?\w+;")
@@ -73,9 +82,10 @@ class CsvKB(KBReaderBase):
 
     Commas, semicolons, tabs or bars separate the cells: what is between the id and the name in the header.
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
-    as ``comment_line``; so are those that a column such as invalid_reason calls invalid, as ``invalid``.
+    as ``comment_line``; so are those that a column such as invalid_reason, active or status calls invalid, as
+    ``invalid``.
 
-    Quotation marks, or single ones as in the header, enclose cells. Those that do not pair are ordinary characters
+    Quotation marks, or single ones as in the header or in all rows, enclose cells. Those that do not pair are ordinary characters
     between tabs or bars (``stray_quote``), as all are in OMOP's tables.
 
     Args:
@@ -119,7 +129,8 @@ class CsvKB(KBReaderBase):
             doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
-            invalid = next((at for at, name in enumerate(header) if plain(name) in _INVALID), None)
+            status = {at: plain(name) for at, name in enumerate(header) if at not in position.values()}
+            status = {at: name for at, name in status.items() if name in _INVALID or name in _UNUSED}
             damaged: list[str] = []  # ids that a spreadsheet may have changed
             has_decimals, n_rows, swapped = False, 0, []  # the latter: rows whose id may be the name
             for place, cells in rows:
@@ -130,7 +141,7 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
-                if invalid is not None and cells[invalid].strip().lower() not in _VALID:
+                if any(_is_unused(name, cells[at]) for at, name in status.items()):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
@@ -155,7 +166,7 @@ class CsvKB(KBReaderBase):
                 both = (header[position["canonical_name"]], header[position["concept_id"]])
                 columns = json.dumps(dict(zip(FIELDS, both, strict=False)), ensure_ascii=False)
                 logger.warning(Warnings.W146.format(n=len(swapped), total=n_rows, case=swapped[0], columns=columns))
-            for case in (case for case in damaged if not has_decimals or case[0] == '"'):
+            for case in (case for case in damaged if not has_decimals or not re.match(r"'\d+\.0+'", case)):
                 self._note_case(Warnings.W147, case)
 
     def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
@@ -171,25 +182,26 @@ class CsvKB(KBReaderBase):
         delimiter, start = self._find_header(path, [line for _, line in head])
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
         rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
-        if _SINGLE_QUOTED.match(header_line):
+        data = [line for _, line in head[start + 1 :] if line.strip()]
+        if _SINGLE_QUOTED.match(header_line) or (data and all(map(_SINGLE_QUOTED.match, data))):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         quotes = delimiter not in "\t|" or (
-            "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter)
+            "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter, start)
         )
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             yield Place(path, number), [name.strip() for name in header]
         for number, cells in rows:
-            if cells[0].startswith("#"):
+            if cells[0].startswith("#") and not re.match(_CELL_ERROR, cells[0], re.IGNORECASE):
                 self.repair("comment_line", Place(path, number), "a comment")
             elif any(map(str.strip, cells)):
                 yield Place(path, number), cells
 
-    def _quotes_pair(self, path: Path, delimiter: str) -> bool:
-        """Whether quotation marks enclose cells; those that do not are counted."""
+    def _quotes_pair(self, path: Path, delimiter: str, start: int) -> bool:
+        """Whether quotation marks enclose cells, from the header on; those that do not are counted."""
         lines = ((number, raw.decode("utf8", "replace").rstrip("\r\n")) for number, raw in raw_lines(path))
         try:
-            deque(read_cells(path, lines, delimiter=delimiter), maxlen=0)
+            deque(read_cells(path, islice(lines, start, None), delimiter=delimiter), maxlen=0)
         except PelError as err:
             self.repair("stray_quote", Place(path), f"quotation marks are read as characters: {err}")
             return False
@@ -239,7 +251,7 @@ class CsvKB(KBReaderBase):
             todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and plain(name) not in _INVALID:
+            if name and at not in position.values() and plain(name) not in (*_INVALID, *_UNUSED):
                 self._leave_unread(place, name)
         return position
 
@@ -256,6 +268,12 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
+
+
+def _is_unused(column: str, cell: str) -> bool:
+    """Whether a column that says which rows are in use says that one is not."""
+    value = cell.strip().lower()
+    return value in _UNUSED[column] if column in _UNUSED else value not in _VALID
 
 
 def _double_quoted(line: str) -> str:

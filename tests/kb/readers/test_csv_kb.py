@@ -171,9 +171,13 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ('code\tname\n1\t"alpha\n2\tgamma"\n3\tx\n', ['"alpha', 'gamma"', "x"], {"stray_quote": 1}),
         ('code\tname\n1\t5" nail\n2\t"\n', ['5" nail', '"'], {"stray_quote": 1}),
         ('code|name\n1|"alpha\n2|x\n', ['"alpha', "x"], {"stray_quote": 1}),
+        ('Title\ncode|name\n1|"alpha\n2|x"\n', ['"alpha', 'x"'], {"stray_quote": 1}),
         ('code\tname\n1\t"a\tb"\n2\t"c\nd"\n', ["a b", "c d"], {}),
         ('concept_id\tconcept_name\tinvalid_reason\n1\t"a"\t\n2\tb\tD\n3\t5" c\t\n', ['"a"', '5" c'], {"invalid": 1}),
         ("code,name,obsolete\n1,a,false\n2,b,TRUE\n", ["a"], {"invalid": 1}),
+        ("code,name,is_obsolete,active\n1,a,0,1\n2,b,1,1\n3,c,0,0\n4,d,,true\n", ["a", "d"], {"invalid": 2}),
+        ("code,name,Status\n1,a,Approved\n2,b,Inactive\n3,c,retired \n", ["a"], {"invalid": 2}),
+        ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
         ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
         ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
         (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
@@ -190,6 +194,7 @@ def test_tables_as_they_are_published(write, content, names, report):
     [
         (["Type 2 diabetes,E11", "Asthma,J45"], '"concept_id": "name", "canonical_name": "code"'),
         (["'00123,a", "1.0,b", "1E+05,c", "38341003.0,d"], "changed: 4, such as"),
+        (["4-Sep,a", "Sep-04,b", "2023-09-04,c", '="00123",d', "1.0E-5,e", "#N/A,f", "250.1,g"], "changed: 6, such as"),
         (["250.0,Diabetes", "250.1,a", "1E50,Hepatitis A"], ""),  # ICD-9 and ICD-11
         (["HGNC:5,A1BG", "HGNC:6,A1S9T"], ""),
     ],
@@ -197,3 +202,21 @@ def test_tables_as_they_are_published(write, content, names, report):
 def test_doubtful_codes(write, caplog, rows, warned):
     read(write("\n".join(["code,name", *rows])))
     assert warned in caplog.text and bool(warned) == any(one.levelname == "WARNING" for one in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "content, line",
+    [
+        ('code,name\n1,"alpha\n2,gamma"\n3,x\n', 2),
+        ('code;name;type\n0;x;T\n1;"alpha;T\n2;beta;T\n3;gamma";T\n', 3),
+        ('concept_id,concept_name,invalid_reason\n1,"alpha,\n2,gamma",\n', 2),
+    ],
+)
+def test_rows_in_a_cell_are_refused(write, content, line):
+    with pytest.raises(PelError, match=f"E002.*line {line}, got a cell with rows in it: .*gamma"):
+        read(write(content))
+
+
+def test_a_definition_of_two_lines_is_no_row(write):
+    entities, _ = read(write('code,name,definition\n1,alpha,"An acid.\nClear, bitter, and blue."\n'))
+    assert entities[0].definition == "An acid. Clear, bitter, and blue."
