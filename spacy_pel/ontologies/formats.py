@@ -166,6 +166,8 @@ def _terms_of_fhir(record: dict[str, Any], namespace: str = "", version: str = "
 def _terms_of_oncotree(data: dict[str, Any], parent: str = "") -> Iterator[Term]:
     """Nodes by code, parents before their children; codes of former releases are alternative ids."""
     for code, node in data.items():
+        if node.keys().isdisjoint(("mainType", "children", "level")):
+            raise _Unexpected(f"{quoted(code)} without mainType, children and level")
         references = _record(node, "externalReferences")
         yield Term(
             id=f"ONCOTREE:{code}",

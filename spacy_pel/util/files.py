@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted
 
 
 class Place(NamedTuple):
@@ -84,6 +84,11 @@ _BEGINNINGS = {
     r'\s*\{.{,4000}"resourceType"\s*:\s*"(CodeSystem|ValueSet|Bundle)"': Format("FHIR"),
     r"\s*PMID *- ": Format("a list of PubMed's (.nbib)", _AS_TEXTS),
     r"\s*TY  - ": Format("a list of references (.ris)", _AS_TEXTS),
+    "version https://git-lfs": Format("a Git LFS pointer", "Get the file itself: git lfs pull"),
+    # three NULs, as UTF-16 has at most two; or of PNG, HDF5, NumPy, pickle, JPEG, Arrow and Stata
+    r"(?=.{,8000}\0\0\0)|\x89(PNG|HDF)|\x93NUMPY|\x80[\x02-\x05]|\xff\xd8\xff|ARROW1\0|<stata_dta>": Format(
+        "a binary file", "Check that it is the right one."
+    ),
 }
 _PATTERNS = [(re.compile(pattern.encode("latin1"), re.DOTALL | re.I), known) for pattern, known in _BEGINNINGS.items()]
 _HEAD = 8192  # bytes that say what a file is
@@ -149,7 +154,12 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     check_is_file(path)
     try:
         file = path.open("rb")
-        if path.suffix.lower() != ".gz" and file.peek(2)[:2] != GZIP:
+        head = file.peek(2)[:2]
+        if path.suffix.lower() == ".gz" and head not in (GZIP, b""):
+            raise unexpected(
+                path, "gzip, as its name says", quoted(head), "Take .gz off its name, or download it again."
+            )
+        if path.suffix.lower() != ".gz" and head != GZIP:
             return file
         file.close()
         return io.BufferedReader(_BoundedGzip(path))

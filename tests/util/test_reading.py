@@ -77,6 +77,9 @@ def test_special_files_and_unreadable_ones(tmp_path):
         open_bytes(tmp_path / ("long" * 100))
     with pytest.raises(PelError, match="E002.*a folder"):
         read_text(tmp_path)
+    (tmp_path / "x.csv.gz").write_text("code,name")
+    with pytest.raises(PelError, match=r"E002.*gzip.*x\.csv\.gz, got b'co'.*off its name"):
+        read_text(tmp_path / "x.csv.gz")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +92,10 @@ def test_special_files_and_unreadable_ones(tmp_path):
         ("<article><front/></article>".encode("utf-16"), "JATS"),
         (b"\r\nPMID- 1\r\nTI  - x", "nbib"),
         (b"BZh91AY", "packed data"),
+        (b"SQLite format 3\0\x10\0\1\1\0@  \0\0\0", "a binary file"),
+        (b"\x93NUMPY\1\0v\0{", "a binary file"),
+        (b"\x89HDF\r\n", "a binary file"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer.*git lfs pull"),
     ],
 )
 def test_what_no_reader_reads_is_named(tmp_path, content, got):
@@ -102,7 +109,16 @@ def test_what_no_reader_reads_is_named(tmp_path, content, got):
 
 def test_other_text_is_of_no_format():
     """And prologues of XML take no time that grows exponentially."""
-    for head in (b"code,name\n", b'{"id": "PMID- 1"}', b"<p>asthma</p>", b"<?xml ?>" * 1000, b"<!-- " * 1600):
+    for head in (
+        "AĀB".encode("utf-16-le"),
+        b"a\0\0",
+        b"\x93DNA\x94",
+        b"code,name\n",
+        b'{"id": "PMID- 1"}',
+        b"<p>asthma</p>",
+        b"<?xml ?>" * 1000,
+        b"<!-- " * 1600,
+    ):
         assert files.format_of(head) is None
 
 

@@ -54,8 +54,13 @@ _VALID = frozenset("0 0.0 f false no n none null nan na valid v active current".
 _UNUSED = dict.fromkeys(("active", "is_active"), frozenset("0 0.0 f false no n inactive".split()))
 _UNUSED["status"] = frozenset("inactive deprecated retired obsolete withdrawn".split())
 _SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
-# a line of the order files of ICD-10, whose columns have fixed widths: number, code, whether it is billable, titles
-_ICD10_ORDER = re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)")
+# lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
+# and titles; the codes of ICD-9 and ICD-10 with code and title
+_FIXED_WIDTHS = (
+    re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)"),
+    re.compile(r"(?!\d{5} \w+ +[01] )((?=[A-Z]*\d)[A-Z\d]{3,7}) +(\S.*)"),
+)
+_NO_TABLE = re.compile(r"[\[{<@]|format-version:")
 _CODE = re.compile(r"(?=.*\d)[\w.:/+-]+")
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
@@ -85,8 +90,8 @@ class CsvKB(KBReaderBase):
     as ``comment_line``; so are those that a column such as invalid_reason, active or status calls invalid, as
     ``invalid``.
 
-    Quotation marks, or single ones as in the header or in all rows, enclose cells. Those that do not pair are ordinary characters
-    between tabs or bars (``stray_quote``), as all are in OMOP's tables.
+    Quotation marks, or single ones as in the header or in all rows, enclose cells. Those that do not pair are
+    ordinary characters between tabs or bars (``stray_quote``), as all are in OMOP's tables.
 
     Args:
         types: keep entities with any of these types.
@@ -173,10 +178,11 @@ class CsvKB(KBReaderBase):
         """The header, with bare names, and the rows that have text."""
         lines = self.numbered_lines(path)
         head = list(islice(lines, _N_HEAD))
-        if any(_ICD10_ORDER.fullmatch(line) for _, line in head[:1]):
+        texts = [line for _, line in head if line]
+        for fixed in (one for one in _FIXED_WIDTHS if texts and all(map(one.fullmatch, texts))):
             yield Place(path), ["code", "name"]
             for number, line in filter(itemgetter(1), chain(head, lines)):
-                match = _ICD10_ORDER.fullmatch(line)
+                match = fixed.fullmatch(line)
                 yield Place(path, number), list(match.groups()) if match else [line]
             return
         delimiter, start = self._find_header(path, [line for _, line in head])
@@ -249,6 +255,8 @@ class CsvKB(KBReaderBase):
             other = next((name for at, name in enumerate(header) if name and at not in position.values()), "NAME")
             example = json.dumps({missing[0]: shortened(other)}, ensure_ascii=False)
             todo = f"Add a header line, rename the column, or name it: --set 'columns={example}'"
+            if _NO_TABLE.match("".join(header[:1])):
+                todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
             if name and at not in position.values() and plain(name) not in (*_INVALID, *_UNUSED):

@@ -180,6 +180,8 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
         ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
         ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
+        ("A000    Cholera, mild\nV1090   Past x\n", ["Cholera, mild", "Past x"], {}),
+        ("0010 Cholera d/t vib\n00845 Colitis\n", ["Cholera d/t vib", "Colitis"], {}),
         (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
     ],
 )
@@ -202,6 +204,14 @@ def test_tables_as_they_are_published(write, content, names, report):
 def test_doubtful_codes(write, caplog, rows, warned):
     read(write("\n".join(["code,name", *rows])))
     assert warned in caplog.text and bool(warned) == any(one.levelname == "WARNING" for one in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "content", ['[{"id": "1"}]', "format-version: 1.2\n", '<?xml version="1.0"?>', "@prefix a: <b> ."]
+)
+def test_what_is_no_table_is_named(write, content):
+    with pytest.raises(PelError, match=r"E002.*It looks like JSON, OBO.*--reader"):
+        read(write(content))
 
 
 @pytest.mark.parametrize(

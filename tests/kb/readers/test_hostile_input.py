@@ -44,7 +44,8 @@ def graph(**more):
         (graph(meta=[]), None),
         (graph(meta={"synonyms": "abc"}), "'abc' as synonyms"),
         ({"graphs": {"nodes": []}}, "as graphs"),
-        ({"OVARY": {"name": "x", "history": "abc"}}, "'abc' as history"),
+        ({"OVARY": {"name": "x", "level": 1, "history": "abc"}}, "'abc' as history"),
+        ({"X1": {"name": "alpha"}}, "'X1' without mainType"),
         ("abc", "OBO graph"),
     ],
 )
