@@ -127,14 +127,14 @@ class Errors(metaclass=WithCodes):
     E147 = "Expected sources whose names may be passed on, got {sources}. Leave these sources out. If you know that the names of one without a known licence may be passed on, name it with --allow, or give its licence to `kb add`."
 
     # Corpora: E200-E299
-    E201 = "{where}: expected {expected} at characters {spans}, got {got}. Fix the offsets, or omit --strict."
+    E201 = "{where}: expected {expected} at characters {spans}, got {got}. Fix the offsets, or have such mentions moved or left out: --set strict=false, without --strict."
     E202 = '{where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", "ids": []}}]}}, got {got}. Fix the line, or convert the file with its --reader.'
     E203 = (
         "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."
     )
     E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
-    E206 = "Expected documents in {paths}, got none. Check the files and the reader."
+    E206 = "Expected documents in {paths}, got none{but}. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
     E208 = "'{reader}' has no setting {got}{hint}. Its settings: {known}."
     E209 = "Expected the setting {name} of '{reader}' to be {expected}, got {got}. Write lists and objects as JSON."

@@ -12,7 +12,7 @@ for entities from anywhere. Both count and repair in the same way, but only read
 * ``markup``: entities and tags as of HTML, "&amp;", "<i>", in a name or definition; ``mojibake``: UTF-8 in a name that
   was read as Windows-1252, "MÃ©niÃ¨re". They become the characters that are meant.
 * ``semantic_tag``: a name with a tag, "(disorder)" of SNOMED CT, ", NOS", "[D]", is an alias without it, too.
-* ``obsolete_label``: an entity whose name says that it is obsolete is left out.
+* ``obsolete_label``: an entity whose name says that it is obsolete is left out, and so is such an alias.
 * ``duplicate_id``: the first entity stays and takes over names, types, xrefs and parents of the later ones.
   Readers, which stream, pass later ones on; the build merges them.
 
@@ -43,17 +43,25 @@ _NEXT = f"[\x80-\xbf{_CP1252}]"
 _MOJIBAKE = re.compile(
     f"(?:[\xc2-\xc4\xce-\xd1]|\xc5(?![\xb2\xb3])|\xc3){_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}"
 )
-_TAGS = """assessment scale|body structure|cell|cell structure|clinical drug|context-dependent category|disorder|event|
-finding|medicinal product|morphologic abnormality|observable entity|occupation|organism|person|physical force|
-physical object|procedure|product|qualifier value|regime/therapy|situation|specimen|substance|tumor staging"""
+_TAGS = """administrative concept|assessment scale|attribute|basic dose form|body structure|cell|cell structure|
+(?:real |virtual )?clinical drug|context-dependent category|disorder|disposition|dose form|environment|ethnic group|
+event|finding|foundation metadata concept|geographic location|life style|link assertion|medicinal product(?: form)?|
+morphologic abnormality|navigational concept|observable entity|occupation|organism|person|physical force|
+physical object|procedure|product|qualifier value|racial group|record artifact|regime/therapy|religion/philosophy|role|
+situation|social concept|special concept|specimen|staging scale|substance|tumou?r staging|unit of presentation"""
 _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
-_LAST_TAGS = rf",? \((?:NOS|{_TAGS})\)|, NOS|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
+_LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
     "\n", ""
 )
 _TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w))?(.*?)(?:{_LAST_TAGS}){{0,3}}")
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
-_MAYBE_TAGGED = (")", "]", "NOS")
-_OBSOLETE = re.compile(r"(?i)[\W_]*(obsolete|deprecated)(?![a-z])[\W_]*[^\W_].*|.*[(\[](obsolete|deprecated)[)\]]\s*")
+_MAYBE_TAGGED = (")", "]", "NOS", "nos")
+# "obsolete" and "deprecated" say it of a name in any case; other words may be a part of it, as in "inactive virus"
+_OBSOLETE = re.compile(
+    r"[\W_]*(?:(?i:obsoleted?|deprecated)(?![a-zA-Z])[\W_]*[^\W_]|(?i:inactive|retired|withdrawn)[:\]]"
+    r"|(?:INACTIVE|RETIRED|WITHDRAWN) (?=.*[a-z])|MOVED TO (?:\w+:)?\d+\b).*"
+    r"|.*(?:[(\[]|, | - )(?i:obsolete|deprecated)[)\]]?\s*"
+)
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 
 
@@ -111,7 +119,10 @@ def with_plain_names(entity: Entity, count: Count) -> Entity:
             count("mojibake", entity.concept_id)
         return text
 
-    names = list(map(plain, (entity.canonical_name, *entity.aliases)))
+    names = [_tidied(plain(name)) for name in (entity.canonical_name, *entity.aliases)]
+    for name in list(filter(is_obsolete, names[1:])):
+        count("obsolete_label", entity.concept_id)
+        names.remove(name)
     for name in list(names):
         if (untagged := without_tags(name)) not in names:
             count("semantic_tag", entity.concept_id)

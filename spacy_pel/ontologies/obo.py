@@ -113,7 +113,7 @@ def _take(term: Term, tag: str, value: str) -> None:
     elif tag == "namespace":
         term.namespace = _bare(value)
     elif tag == "is_obsolete":
-        term.obsolete = value.lower().startswith("true")
+        term.obsolete = value.lower().startswith(("true", "1"))
     elif tag in _ID_LISTS:
         getattr(term, _ID_LISTS[tag]).append(_bare(value))
     elif tag == "comment":

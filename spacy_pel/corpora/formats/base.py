@@ -57,7 +57,9 @@ class CorpusReaderBase(ABC):
             self.report["documents"] += 1
             yield document
         if not self.report["documents"]:
-            raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+            n = self.report.get("not_accepted")
+            but = f" but {n:,} that were rejected or ignored" if n else ""
+            raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files", but=but))
         if self.unread and not self.report["mentions"]:
             got = ", ".join(f"{what} ({n:,})" for what, n in self.unread.most_common(5))
             raise PelError(Errors.E217.format(paths=", ".join(map(str, paths)), got=got))

@@ -36,9 +36,9 @@ class JsonlCorpus(CorpusReaderBase):
     ``link`` is read in the same way.
 
     Lines of annotation tools are read, too: mentions under "spans" or "ents" (Prodigy, spaCy), "entities", "label",
-    "labels" or "annotations" (doccano), as objects, also with "start_offset" and "end_offset", or as lists of start,
-    end, label and perhaps an id. A document without an id is named by the file and the line; one that was rejected or
-    ignored in Prodigy is left out and counted as "not_accepted".
+    "labels" or "annotations" (doccano), as objects, also with "start_offset" and "end_offset" and with a list of
+    "labels" (Label Studio), or as lists of start, end, label and perhaps an id. A document without an id is named by
+    the file and the line; one that was rejected or ignored in Prodigy is left out and counted as "not_accepted".
 
     Args:
         strict: a mention whose "text" differs from the text at its offsets is an error;
@@ -246,6 +246,7 @@ def _mention(item: Any) -> tuple[Mention, str | None]:
     if not isinstance(ids, list) or not isinstance(composite, bool) or not isinstance(surface, str):
         raise TypeError
     start, end = whole_number(item["start"]), whole_number(item["end"])
-    label = text_or_empty(item.get("label"))
+    several = item.get("labels") or []  # of Label Studio
+    label = text_or_empty(item.get("label", several if isinstance(several, str) else "|".join(several)))
     mention = Mention(start, end, label=label, ids=tuple(map(id_text, ids)), composite=composite)
     return mention, surface if "text" in item else None

@@ -1,11 +1,12 @@
 """The KB reader for ontologies: OBO, OBO-graph JSON, OWL, Turtle, the NCI Thesaurus, OncoTree, term lists."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted
 from ...ontologies import Term, clean_text, read_terms
 from ...ontologies.term import SCOPES
 from ...registry import registry
@@ -13,6 +14,8 @@ from ...types import Entity
 from ...util.files import Place
 from ..repair import is_obsolete
 from .reader_base import KBReaderBase
+
+_OUTER_QUOTE = re.compile(r'^"|(?<!\d)"$')  # not inches: 5"
 
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
@@ -22,6 +25,7 @@ class OboKB(KBReaderBase):
     namespace (OBO) or the ontology's name.
 
     Obsolete terms are left out; their ids and the alternative ids lead to the successor, if there is one.
+    A quotation mark at one end of a name only is left out and counted as ``stray_quote``.
 
     Args:
         scopes: the synonyms to take: "exact", "related", "narrow", "broad".
@@ -45,7 +49,7 @@ class OboKB(KBReaderBase):
                 self._note_redirects(term)
                 if not term.obsolete:
                     prefixes[term.id.partition(":")[0] if term.id.startswith(self.id_prefix) else ""] += 1
-                    yield Place(path, term.line), self._entity(term)
+                    yield Place(path, term.line), self._entity(term, Place(path, term.line))
         self.source.update(version=", ".join(filter(None, versions)), licence=", ".join(filter(None, licences)))
         # whatever its files are called
         self.source["name"] = next((name for name, _ in prefixes.most_common() if name.isalpha()), paths[0].name)
@@ -61,8 +65,12 @@ class OboKB(KBReaderBase):
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
 
-    def _entity(self, term: Term) -> Entity:
+    def _entity(self, term: Term, place: Place) -> Entity:
         names = [clean_text(name) for name in term.names(self.scopes)]
+        for at, name in enumerate(names):
+            if name.count('"') == 1 and (bare := _OUTER_QUOTE.sub("", name)) != name:
+                self.repair("stray_quote", place, f"a quotation mark without another in {quoted(name)}")
+                names[at] = bare
         definition = clean_text(term.definition) if term.definition else None
         types = tuple(term.types or [term.namespace])
         return Entity(term.id, names[0], tuple(names), types, definition, tuple(term.xrefs), tuple(term.parents))

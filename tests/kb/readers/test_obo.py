@@ -133,11 +133,16 @@ def test_quotation_marks_that_are_not_escaped(tmp_path):
         '"5" tablet" EXACT []',
         r'"a \"b\"" EXACT []',
         "plexate EXACT []",
+        '"plexane EXACT []',
+        'plexene" EXACT []',
+        'pin 5" EXACT []',
     ]
     synonyms += ['"plexin" []', '"own" EXACT [PMID:1 "x" EXACT]', "plexol"]
     text = '[Term]\nid: A:1\nname: acid\ndef: "An acid, called "plex" [y] by some." [PMID:1 "a title"]\n'
-    (acid,), _ = read(tmp_path / "x.obo", text + "\n".join(f"synonym: {one}" for one in synonyms))
-    assert acid.aliases == ("3,3',3\"-acid", '5" tablet', 'a "b"', "plexate", "own")
+    (acid,), reader = read(tmp_path / "x.obo", text + "\n".join(f"synonym: {one}" for one in synonyms))
+    unquoted = ("plexate", "plexane", "plexene", 'pin 5"')
+    assert acid.aliases == ("3,3',3\"-acid", '5" tablet', 'a "b"', *unquoted, "own")
+    assert reader.report == {"stray_quote": 2}
     assert acid.definition == 'An acid, called "plex" [y] by some.'
 
 
@@ -147,14 +152,18 @@ OBSOLETE = """
 [Term]\nid: A:3\nname: obsolete_z\ncomment: Merged into A:4 or A:5, see B:7.\n
 [Term]\nid: A:4\nname: obsolescence\n
 [Term]\nid: A:5\nname: v (obsolete)\n"""
+LABELS = "u, obsolete|u - OBSOLETE|Obsoleted u|INACTIVE u|Withdrawn: u|[Retired] u|MOVED TO 900011: u".split("|")
+OBSOLETE += "".join(f"[Term]\nid: B:{at}\nname: {name}\n" for at, name in enumerate(LABELS))
+OBSOLETE += "[Term]\nid: A:6\nname: w\nis_obsolete: 1\n"
 
 
 def test_what_only_labels_call_obsolete(tmp_path):
     entities, reader = read(tmp_path / "x.obo", OBSOLETE)
     assert [entity.concept_id for entity in entities] == ["A:4"]
-    assert reader.redirects == {"A:1": "A:4"} and reader.report == {"obsolete_label": 4}
+    assert reader.redirects == {"A:1": "A:4"} and reader.report == {"obsolete_label": 4 + len(LABELS)}
     changes = read_changes(OboKB(), [tmp_path / "x.obo"])
-    assert changes.obsolete == {"A:2": (), "A:3": ("A:4", "A:5"), "A:5": ()}
+    others = dict.fromkeys(("A:2", "A:5", "A:6", *(f"B:{at}" for at in range(len(LABELS)))), ())
+    assert changes.obsolete == {"A:3": ("A:4", "A:5"), **others}
     reason = '<e:reason_for_obsolescence xmlns:e="http://www.ebi.ac.uk/efo/">use O_2</e:reason_for_obsolescence>'
     labels = [f"OBSOLETE: a</rdfs:label>{reason}<rdfs:label>b", "b &amp;amp; &lt;i&gt;c&lt;/i&gt;"]
     texts = (f'O_{at}"><rdfs:label>{label}</rdfs:label>' for at, label in enumerate(labels, 1))

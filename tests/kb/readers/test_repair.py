@@ -35,6 +35,9 @@ def test_faults_are_repaired_and_counted(given, kept, report):
     assert kb.meta["report"] == report
 
 
+TAGGED = ["Zorb (disorder)", "Vex (Dose Form)", "Pex, nos"]
+
+
 @pytest.mark.parametrize(
     "names, read, report",
     [
@@ -47,6 +50,17 @@ def test_faults_are_repaired_and_counted(given, kept, report):
         (["Plexitis, NOS", "[D]Vexitis"], ["Plexitis, NOS", "[D]Vexitis", "Plexitis", "Vexitis"], {"semantic_tag": 2}),
         (["Asthma [D]", "Asthma NOS", "Asthma"], None, {}),
         (["Fever NOS"], ["Fever NOS", "Fever"], {"semantic_tag": 1}),
+        (
+            ["Zorb (disorder)\u00a0", "Vex (Dose Form) ", "Pex, nos"],
+            [*TAGGED, "Zorb", "Vex", "Pex"],
+            {"semantic_tag": 3},
+        ),
+        (["Fever", "OBSOLETE: Heat", "Hot, obsolete"], ["Fever"], {"obsolete_label": 2}),
+        (
+            ["non-obsolete drug", "obsolescence", "retired person", "INACTIVE VIRUS", "TB, inactive", "Moved to 5"],
+            None,
+            {},
+        ),
         (["neuronal NOS", "inducible NOS", "acid (R)", "Iron(III) [59Fe]"], None, {}),
     ],
 )
