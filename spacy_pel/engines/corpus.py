@@ -139,12 +139,13 @@ class Corpus:
         return ending.lstrip(".")
 
     def _holds_texts(self) -> bool:
-        """Whether a JSON file has objects of texts, and not BioC's passages; its beginning says so."""
+        """Whether a JSON file has objects of texts, not BioC's passages; its beginning says so."""
         if not self._is_local:
             return True
         with open_bytes(self.path) as file:
             head = file.read(_HEAD)
-        return b'"text"' in head and not re.search(rb'"(passages|documents|PubTator3)"', head)
+        is_list = b'"text"' in head or head.lstrip().startswith(b"[")
+        return (is_list or self.columns.text is not None) and not re.search(rb'"(passages|documents|PubTator3)"', head)
 
     def _folder_format(self, format_name: str) -> str:
         """Of the files in a folder; "tables" = of each by its own name."""

@@ -60,7 +60,7 @@ _MAYBE_TAGGED = (")", "]", "NOS", "nos")
 _OBSOLETE = re.compile(
     r"[\W_]*(?:(?i:obsoleted?|deprecated)(?![a-zA-Z])[\W_]*[^\W_]|(?i:inactive|retired|withdrawn)[:\]]"
     r"|(?:INACTIVE|RETIRED|WITHDRAWN) (?=.*[a-z])|MOVED TO (?:\w+:)?\d+\b).*"
-    r"|.*(?:[(\[]|, | - )(?i:obsolete|deprecated)[)\]]?\s*"
+    r"|.*(?:[(\[]|, | - | (?=[A-Z]{8}))(?i:obsolete|deprecated)[)\]]?\s*"
 )
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 

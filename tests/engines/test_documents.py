@@ -36,6 +36,7 @@ WRONG = [
     ("x.json", '{"resourceType": "CodeSystem", "concept": []}', "FHIR. It holds names"),
     ("x.xml", f"{XML}<ClaML version='2'/>", "ClaML. It is not read"),
     ("x.json", '{"a": "b"}', "no 'passages'"),
+    ("x.xml", '<a:b xmlns:a="c"><a:text>Fever</a:text></a:b>', "a <b>"),
     ("x.json", '[{"text": "a"}, "text"]', "'text'. Write one object a line"),
     ("x.json", '[{"text": "a"}', "an array that is invalid JSON"),
     ("x.html", "<!DOCTYPE html><html>", "a web page"),
@@ -48,7 +49,7 @@ def test_a_wrong_file_is_named_as_what_it_is(tmp_path, name, content, got):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(PelError, match=f"{name}.*, got .*{got}"):
         list(Corpus(path))
-    if not got.startswith(("FHIR", "no 'p")):
+    if not got.startswith(("FHIR", "no 'p", "a <b>")):
         with pytest.raises(PelError, match=f"{name}.*, got .*{got}"):
             list(read_gold(path))
 
@@ -167,6 +168,8 @@ def test_parquet_with_a_column_twice(tmp_path):
         ("x.csv", "1,Fever and chills\n2,Pain\n", Columns(), r"E641.*'text', got 1, Fever and chills\..*--text-column"),
         ("x.csv", "12345,Fever and chills\n", Columns(), "E641.*x.csv: .*'text', got 12345, Fever and chills"),
         ("x.tsv", 'id\ttext\tn\n1\t"Big\t3\n2\t70"\t4\n', Columns(), "E002.*line 2, got a cell with rows in it"),
+        ("x.json", '[{"pmid": 1, "abstract": "Fever"}]', Columns(), "E641.*'text', got pmid, abstract.*--text-column"),
+        ("x.json", '{"pmid": 1}', Columns("abstract"), "E641.*'abstract', got pmid"),
         ("x.csv", "text,x\nFever,1\n", Columns(None, "pmid"), r"E641.*'pmid', got text, x\..*--id-column"),
         ("x.csv", "Text,TEXT\na,b\n", Columns(), "E641.*'text', got Text, TEXT"),
         ("x.jsonl", '{"abstract": "Fever"}\n', Columns(None, "abstract"), "E641.*'text', got abstract"),

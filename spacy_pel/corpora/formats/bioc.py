@@ -301,14 +301,16 @@ def _xml_documents(path: Path) -> Iterator[dict[str, Any]]:
         With "id", "passages", "annotations" and "relations", as BioC JSON has them.
 
     Raises:
-        PelError: if the file is not XML, or a damaged .gz.
+        PelError: if the file is not XML, or XML of something else, or a damaged .gz.
     """
     with open_bytes(path) as file:
         # the bytes, not the text: the XML declaration names the encoding; no lines: a file may have only one
         blocks = ((Place(path), block) for block in iter(partial(file.read, _BLOCK), b""))
-        for _, _, element in read_elements(path, blocks, expected="BioC XML"):
+        for _, root, element in read_elements(path, blocks, expected="BioC XML"):
             if element.tag == "document":
                 yield _document(element)
+            elif root.tag != "collection":
+                raise wrong_format("bioc", path, "BioC XML, a <collection>", f"a <{root.tag.rpartition('}')[2]}>")
 
 
 def _document(element: Element) -> dict[str, Any]:

@@ -152,7 +152,9 @@ OBSOLETE = """
 [Term]\nid: A:3\nname: obsolete_z\ncomment: Merged into A:4 or A:5, see B:7.\n
 [Term]\nid: A:4\nname: obsolescence\n
 [Term]\nid: A:5\nname: v (obsolete)\n"""
-LABELS = "u, obsolete|u - OBSOLETE|Obsoleted u|INACTIVE u|Withdrawn: u|[Retired] u|MOVED TO 900011: u".split("|")
+LABELS = "u, obsolete|u - OBSOLETE|u OBSOLETE|Obsoleted u|INACTIVE u|Withdrawn: u|[Retired] u|MOVED TO 900011: u".split(
+    "|"
+)
 OBSOLETE += "".join(f"[Term]\nid: B:{at}\nname: {name}\n" for at, name in enumerate(LABELS))
 OBSOLETE += "[Term]\nid: A:6\nname: w\nis_obsolete: 1\n"
 

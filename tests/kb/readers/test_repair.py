@@ -57,7 +57,15 @@ TAGGED = ["Zorb (disorder)", "Vex (Dose Form)", "Pex, nos"]
         ),
         (["Fever", "OBSOLETE: Heat", "Hot, obsolete"], ["Fever"], {"obsolete_label": 2}),
         (
-            ["non-obsolete drug", "obsolescence", "retired person", "INACTIVE VIRUS", "TB, inactive", "Moved to 5"],
+            [
+                "non-obsolete drug",
+                "obsolescence",
+                "retired person",
+                "now obsolete",
+                "INACTIVE VIRUS",
+                "TB, inactive",
+                "Moved to 5",
+            ],
             None,
             {},
         ),
