@@ -65,6 +65,8 @@ class Format(NamedTuple):
 _UNPACK = "Unpack it."
 _AS_TEXTS = "It is not read. Get it as BioC or PubTator, or write a table or JSON lines with an id and a text each."
 _TAG = r"\s*(?:(?:<[?!](?!--)[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<(?:\w+:)?"  # and the name of the root element
+# with three NULs, as UTF-16 has at most two; or of PNG, HDF5, NumPy, pickle, JPEG, Arrow and Stata
+_BINARY = r"(?=.{,8000}\0\0\0)|\x89(PNG|HDF)|\x93NUMPY|\x80[\x02-\x05]|\xff\xd8\xff|ARROW1\0|<stata_dta>"
 # how files begin that are taken for tables, ontologies or texts by mistake, or by their names only; the first that fits
 _BEGINNINGS = {
     r"PK\x03\x04.{,4000}\b(xl|word)/|\xd0\xcf\x11\xe0": Format("an Excel or Word file", "Save it as CSV or text."),
@@ -85,10 +87,7 @@ _BEGINNINGS = {
     r"\s*PMID *- ": Format("a list of PubMed's (.nbib)", _AS_TEXTS),
     r"\s*TY  - ": Format("a list of references (.ris)", _AS_TEXTS),
     "version https://git-lfs": Format("a Git LFS pointer", "Get the file itself: git lfs pull"),
-    # three NULs, as UTF-16 has at most two; or of PNG, HDF5, NumPy, pickle, JPEG, Arrow and Stata
-    r"(?=.{,8000}\0\0\0)|\x89(PNG|HDF)|\x93NUMPY|\x80[\x02-\x05]|\xff\xd8\xff|ARROW1\0|<stata_dta>": Format(
-        "a binary file", "Check that it is the right one."
-    ),
+    _BINARY: Format("a binary file", "Check that it is the right one."),
 }
 _PATTERNS = [(re.compile(pattern.encode("latin1"), re.DOTALL | re.I), known) for pattern, known in _BEGINNINGS.items()]
 _HEAD = 8192  # bytes that say what a file is
@@ -155,13 +154,11 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     try:
         file = path.open("rb")
         head = file.peek(2)[:2]
-        if path.suffix.lower() == ".gz" and head not in (GZIP, b""):
-            raise unexpected(
-                path, "gzip, as its name says", quoted(head), "Take .gz off its name, or download it again."
-            )
         if path.suffix.lower() != ".gz" and head != GZIP:
             return file
         file.close()
+        if head not in (GZIP, b""):
+            raise unexpected(path, "gzip, as its name says", quoted(head), "Take .gz off its name, or get it again.")
         return io.BufferedReader(_BoundedGzip(path))
     except OSError as err:
         got = f"an OS error ({err.strerror or err})"

@@ -58,7 +58,7 @@ def read_cells(
     try:
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
             width = width or len(cells)
-            for at, cell in enumerate(cells):
+            for at, cell in enumerate(cells if number > first else ()):
                 if "\n" in cell and _holds_rows(cell, at, width, delimiter, texts=texts):
                     raise not_a_row(f"a cell with rows in it: {quoted(cell)}")
             if cells:

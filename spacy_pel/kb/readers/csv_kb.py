@@ -47,12 +47,13 @@ _PUBLISHED = {
     ("loinc", "map_to"): "loinc",
     ("class_id", "preferred_label", "obsolete", "parents"): "bioportal",
 }
-# columns that say which rows are no longer in use, and what they say of the others ...
-_INVALID = ("invalid_reason", "obsolete", "is_obsolete", "deprecated", "retired")
-_VALID = frozenset("0 0.0 f false no n none null nan na valid v active current".split()) | {"", r"\n"}
-# ... and columns that may say anything, but this of rows that are no longer in use
-_UNUSED = dict.fromkeys(("active", "is_active"), frozenset("0 0.0 f false no n inactive".split()))
-_UNUSED["status"] = frozenset("inactive deprecated retired obsolete withdrawn".split())
+_NOT_VALID = r"(?!(?:0|0\.0|f|false|no?|none|null|nan?|valid|v|active|current|\\N)$).+"
+# columns that say which rows are no longer in use, and what they say of these, in any case
+_UNUSED = {
+    **dict.fromkeys(("invalid_reason", "obsolete", "is_obsolete", "deprecated", "retired"), _NOT_VALID),
+    **dict.fromkeys(("active", "is_active"), r"0|0\.0|f|false|no?|inactive"),
+    "status": "inactive|deprecated|retired|obsolete|withdrawn",
+}
 _SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
@@ -134,8 +135,7 @@ class CsvKB(KBReaderBase):
             doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
-            status = {at: plain(name) for at, name in enumerate(header) if at not in position.values()}
-            status = {at: name for at, name in status.items() if name in _INVALID or name in _UNUSED}
+            unused = {at: _UNUSED[name] for at, name in enumerate(map(plain, header)) if name in _UNUSED}
             damaged: list[str] = []  # ids that a spreadsheet may have changed
             has_decimals, n_rows, swapped = False, 0, []  # the latter: rows whose id may be the name
             for place, cells in rows:
@@ -146,7 +146,7 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
-                if any(_is_unused(name, cells[at]) for at, name in status.items()):
+                if any(re.fullmatch(said, cells[at].strip(), re.IGNORECASE) for at, said in unused.items()):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
@@ -259,7 +259,7 @@ class CsvKB(KBReaderBase):
                 todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and plain(name) not in (*_INVALID, *_UNUSED):
+            if name and at not in position.values() and plain(name) not in _UNUSED:
                 self._leave_unread(place, name)
         return position
 
@@ -276,12 +276,6 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
-
-
-def _is_unused(column: str, cell: str) -> bool:
-    """Whether a column that says which rows are in use says that one is not."""
-    value = cell.strip().lower()
-    return value in _UNUSED[column] if column in _UNUSED else value not in _VALID
 
 
 def _double_quoted(line: str) -> str:
