@@ -171,7 +171,7 @@ def _terms_of_oncotree(data: dict[str, Any], parent: str = "") -> Iterator[Term]
         references = _record(node, "externalReferences")
         yield Term(
             id=f"ONCOTREE:{code}",
-            name=_text(node, "name") or node["name"],
+            name=_text(node, "name") or str(node["name"] or ""),
             xrefs=[f"{namespace}:{number}" for namespace in references for number in _texts(references, namespace)],
             parents=[parent] if parent else [],
             namespace="oncotree",
@@ -191,7 +191,7 @@ def _term_of_list(record: dict[str, Any]) -> Term:
         return term_id if ":" in term_id or not namespace else f"{namespace.upper()}:{term_id}"
 
     return Term(
-        id=prefixed(_text(record, "id") or record["id"]),
+        id=prefixed(_text(record, "id") or str(record["id"] or "")),
         name=_text(record, "name"),
         synonyms=[(text, "exact") for text in _texts(record, "synonyms")],
         definition=_text(record, "definition") or None,

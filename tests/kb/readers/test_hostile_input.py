@@ -47,6 +47,7 @@ def graph(**more):
         ({"OVARY": {"name": "x", "level": 1, "history": "abc"}}, "'abc' as history"),
         ({"X1": {"name": "alpha"}}, "'X1' without mainType"),
         ("abc", "OBO graph"),
+        ([{"id": "A:1", "name": "one"}, {"id": []}], None),
     ],
 )
 def test_ontology_json_of_wrong_types(tmp_path, data, said):
