@@ -19,6 +19,7 @@ from .mention_types import type_shares
 from .query import MentionQuery
 
 EntityTypes = dict[str, frozenset[str]]
+_SENTENCE = 3  # blanks: "HIV/AIDS" is no text in capitals
 
 
 def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
@@ -129,7 +130,7 @@ def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
     all of its text is, nor in a text without capitals; other acronyms may be written so everywhere: "copd"."""
     words = [query.form.lower() if query.form.lower() in PLAIN_WORDS else "" for query in queries]
     texts = {query.context for query, word in zip(queries, words, strict=True) if word}
-    cases = {text: (text.islower() or not text, text.isupper()) for text in texts}
+    cases = {text: (text.islower() or not text, text.isupper() and text.count(" ") >= _SENTENCE) for text in texts}
     return [
         word if word and not cases[query.context][0] and cases[query.context][1] >= query.form.isupper() else ""
         for query, word in zip(queries, words, strict=True)
