@@ -44,22 +44,18 @@ def _not_after(words: Iterable[str]) -> str:
 
 _NOT_GREEK = _not_after(name for name in GREEK.values() if len(name) > 2)  # "chi\u00b2", "beta(2)"
 # whose number may be in brackets: "type(1)", "interleukin(2)", "FEV(1)", "PGE(2)", "pCO(2)"
-_NUMBERED = """type stage grade class group phase chromosome factor interleukin caspase fev pla pip glp hiv pg[a-z]
-tx[a-z] lt[a-z] [cip]o"""
+_NUMBERED = """type stage grade class group phase chromosome factor interleukin caspase fev pla pip glp peg hiv
+pg[a-z] tx[a-z] lt[a-z] [cipv]o"""
 _NOT_NUMBERED = _NOT_GREEK + _not_after(_NUMBERED.split())
 # elements with isotopes in use: "iodine[131]"
 _ELEMENTS = """hydrogen carbon nitrogen oxygen fluorine fluoride phosphorus sulfur chromium cobalt copper gallium
 rubidium strontium yttrium technetium indium iodine iodide xenon cesium samarium lutetium thallium radium thorium"""
-_NOT_ELEMENT = (
-    _not_after(_ELEMENTS.split()) + r"(?!(?:(?<=\b[BCFHIKNOPSTUY])|(?<=\b[A-Z][a-z]))\[\d\d\d?\])"
-)  # "I[131]"
-_CLOSED = r"[.,;)\]\"'\u201d\u2019]"
-_AFTER_NAME = rf"(?:(?<=[^\W_])|(?<=[^\W_]{_CLOSED})|(?<=[^\W_]{_CLOSED}{_CLOSED}))"
-# where a raised number is none of a unit or a formula, as it is in "m²", "10⁹", "R²"
-_AFTER_WORD = (
+_NOT_ELEMENT = _not_after(_ELEMENTS.split())
+# A number after it is none of a unit, a formula or a type: "m²", "10⁹", "R²", "P[5]".
+_AFTER_NAME = (
     r"(?:(?<=[a-z]{3}|[A-Z]{3}|[A-Z]\d[a-z]|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d]|\w[\w)][.,;])"
-    r"|(?<=[A-Za-z]{2}-\d)|(?<=[A-Za-z]-\d\d)|(?<=-[\u03b1-\u03c9])|(?<=[a-z]{4} [A-EK])|(?<=type \d))"
-    rf"{_NOT_GREEK}"
+    r"|(?<=[A-Za-z]{2}-\d)|(?<=[A-Za-z]-\d\d)|(?<=-[\u03b1-\u03c9])|(?<=[a-z]{4} [ACDEK])|(?<=[a-z]{4} [ACDEK][\].,;])"
+    rf"|(?<=type \d)){_NOT_GREEK}"
 )
 # before a ring in the name of a chemical: "spiro[4]decane", "phenyl[1,3]dioxolane"
 _NOT_CHEMICAL = _not_after("o yl calix cucurbit pillar".split())
@@ -71,15 +67,17 @@ _URL = rf"(?:https?:|mailto:|www\.|#|\.{{0,2}}/){_TARGET}"
 _QUOTED = r"(?:>[^\S\r\n]?)+"  # "> " of quoted mail
 _CITED = (
     # "asthma<sup>1</sup>", "asthma²", "asthma^1^", "asthma$^{1,2}$"
-    rf"{_AFTER_WORD}(?:(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})"
+    rf"{_AFTER_NAME}(?:(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})"
     rf"|\u207d?{_SUPERSCRIPT}+(?:[,\u2013\u207b-]{_SUPERSCRIPT}+)*\u207e?(?![\w+\u207a\u207b])"
     rf"|(?:\$?\^|\\textsuperscript)(?:\{{{_NUMBERS}\}}|\[{_NUMBERS}\]|{_NUMBERS})\^?\$?(?![\w+\u207a-]))",
     # notes of tables: "asthma<sup>a,b</sup>", "asthma<sup>*</sup>"
     r"(?<=[a-z]{4})<sup>\s?(?:[a-z](?:,\s?[a-z])*|[*#\u00a7\u00b6\u2020\u2021]{1,3})\s?</sup>",
     # "asthma[1,2]", "asthma.[3]-[5]", "asthma[1]and", "COPD[ref]", "COPD(2)"
-    rf"{_AFTER_NAME}{_NOT_ELEMENT}\[(?:{_NUMBERS}|[\^@][^\[\]\s]+|(?:note|ref\.?|fn\.?)\s?\d+|citation needed)\]"
+    rf"(?:{_AFTER_NAME}{_NOT_ELEMENT}|(?<=\w\d|-\d|\d[.,;]))\[(?:{_NUMBERS}|[\^@][^\[\]\s]+|citation needed"
+    r"|(?i:note|ref\.?|fn\.?|pmid:?)\s?\d+|[A-Z][a-z][^\[\]\n]{0,60}\d{4}[a-z]?)\]"
     rf"(?:[-\u2013]\[{_NUMBERS}\])*(?![\w+\u207a-])",
     rf"(?<=[a-z]{{3}}|[A-Z]{{3}}|[a-z]{{2}}[.,;]){_NOT_ELEMENT}{_NOT_CHEMICAL}\[{_NUMBERS}\](?=[A-Za-z]{{2}})",
+    r"(?<!\S)\[\d{1,3}\](?i:(?!benz|rota|caten|fluor|iod|carb)(?=[a-z]{3}))",  # "[1]asthma"
     rf"{_AFTER_NAME}{_NOT_ELEMENT}\[(?:[a-z]|[ivx]{{2,4}}|refs?\.?|note|sic)\](?=[\s.,;:)]|$)",
     rf"(?:(?:(?<=[a-z]{{4}})|(?<=[A-Z]{{3}})|(?<=[A-Za-z]-\d\d)){_NOT_NUMBERED}|(?<=[a-z]{{2}}[.,;]))\({_NUMBERS}\)"
     r"(?![\w+-])",
@@ -87,9 +85,10 @@ _CITED = (
     r"~?\\(?:[a-zA-Z]{0,9}cite[a-zA-Z]{0,9}|footnotemark|footnote|label|ref)\*?(?:\[[^\[\]{}]*\])*\{[^{}]*\}",
 )
 _UNREAD = (
-    # Markdown: "**x**", "~~x~~", "__x__", "`x`", "[[x]]"
+    # Markdown: "**x**", "~~x~~", "==x==", "++x++", "__x__", "`x`", "[[x]]"
     r"(?<!\*)\*{2,3}(?=[A-Za-z(])|(?<=[\w.,:;!?)])\*{2,3}(?![\w*])",
-    r"(?<![~\w])~~(?=\w)|(?<=[\w.,)])~~(?![~\w])|(?<!\w)__(?=[A-Za-z])|(?<=[^\W_]|[.,)])__(?!\w)",
+    r"(?<![~=+\w])(?:~~|==|\+\+)(?=\w)|(?<=[\w.,)])(?:~~|==)(?![~=\w])|(?<=[a-z]{3})\+\+(?![+\w])",
+    r"(?<!\w)__(?=[A-Za-z])|(?<=[^\W_]|[.,)])__(?!\w)",
     r"(?<![\w`])`{1,3}(?=\w)|(?:(?<=[A-Za-z.)])|(?<=-\d|\d\d))`{1,3}(?![\w`])",
     r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\](?!>)",
 )
@@ -105,25 +104,22 @@ _SLASH = (
     r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
 )
 _WITHOUT_END = "amp|lt|gt|nbsp|quot|apos|[mn]dash|[lr][sd]quo"
-_PAIRED = r"</?[A-Za-z][\w:.-]*(?=\s*/?>|\s*=|\s+[\w:-]+\s*=)[^<>]*>|\[/?[A-Za-z]\w*(?:=[^\[\]\n]*)?\]"
-_NAME = re.compile(r"/?[A-Za-z][\w:.-]*")
+_PAIRED = re.compile(r"[<\[](/?[A-Za-z][\w:.-]*)(?:(?=\s*/?>|\s*=|\s+[\w:-]+\s*=)[^<>]*>|(?:=[^\[\]\n]*)?\])")
 _RULES = {
     "slash": _SLASH,
-    "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{2,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
+    "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{7,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\]",  # of MIMIC-III: "[**Last Name**]"
     "link": rf"(?P<image>!)?\[(?P<label>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
-    "cited": "|".join(_CITED),
+    "cited": rf"(?=[<\[($^~\\]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
     "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<!\[CDATA\[|\]\]>",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
     "entity": rf"{ENTITY.pattern}|&(?:{_WITHOUT_END})(?![A-Za-z0-9;=])",
     "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
-    "marked": r"(?<![\w=+])(?P<mark>==|\+\+)(?=\w)[^=+\n]{1,99}(?P=mark)(?![\w=+])",
-    "numbered": r"(?<!\S)\[\d{1,3}\](?i:(?!benz|rota|caten|fluor|iod|carb)(?=[a-z]{3}))",
     "zero": _ZERO,
-    "paired": _PAIRED,
+    "paired": _PAIRED.pattern,
     # and what only the font of its writer shows, such as bullets
     "control": r"\x1b\[[\d;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u2800\u3164\ue000-\uf8ff\ufdd0-\ufdef"
     r"\ufff0-\ufff8\ufffc\ufffe\uffff\U000f0000-\U0010ffff]+",
@@ -226,12 +222,12 @@ def _is_word(nlp: Any, text: str) -> bool:
 
 def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], object] | None) -> Iterator[Edit]:
     words: frozenset[str] | None = None
-    names: frozenset[str] | None = None  # of what looks like a tag
+    tags = frozenset(_PAIRED.findall(text.lower()))
     for match in _CHANGED.finditer(text):
         (start, end), kind, changed = match.span(), match.lastgroup, match[0]
+        is_between = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
         if kind == "run":
-            is_between = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
-            yield (start, end, f" {changed[0]} ") if is_between else (start + 1, end, "")
+            yield from [(start, start + 1, " "), (start + 2, end, " ")] if is_between else [(start + 1, end, "")]
         elif kind == "hyphen":
             words = frozenset(_HYPHENATED.findall(text.lower())) if words is None else words
             joint = "-" if hyphenated else _joint(text, start, end, words, is_word)
@@ -249,26 +245,16 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             last = start + changed.rindex("<") - 1
             yield start, start + changed.index(">") + 1, ""
             yield last, end, text[last]
-        elif kind == "marked":
-            yield start, start + 2, ""
-            yield end - 2, end, ""
-        elif kind == "numbered":
-            yield end - 1, end, "] "
         elif kind == "paired":
-            if names is None:
-                names = frozenset(_name(tag[0]) for tag in re.finditer(_PAIRED, text))
-            if changed.endswith("/>") or {_name(changed).lstrip("/"), f"/{_name(changed).lstrip('/')}"} <= names:
+            name = _PAIRED.findall(changed.lower())[0].strip("/")
+            if changed.endswith("/>") or {name, f"/{name}"} <= tags:
                 yield start, end, ""
         elif kind == "cited":
             yield start, end, " " * text[end : end + 1].isalnum()
         elif kind == "zero":
-            before, after = text[max(0, start - _LONGEST_WORD) : start], text[end : end + _LONGEST_WORD]
-            is_between = before[-1:].isalnum() and after[:1].isalnum()
-            yield (
-                start,
-                end,
-                " " * (is_between and _are_two(_WORD.findall(before)[-1], _WORD.findall(after)[0], is_word)),
-            )
+            first = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1:]
+            second = _WORD.findall(text, end, end + _LONGEST_WORD)[:1]
+            yield start, end, " " * (is_between and _are_two((*first, *second), is_word))
         elif kind != "slash" or apart:
             yield start, end, _INSTEAD.get(str(kind), "")
 
@@ -296,19 +282,16 @@ def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Call
     is_compound = both[0] in _HYPHEN_AFTER or both[1] in _HYPHEN_BEFORE or "-".join(both) in words
     if is_compound or not (is_cased and (before + after).isalpha()):
         return "-"
-    if not _are_two(*both, is_word) or is_word is None:
+    if not _are_two(both, is_word) or is_word is None:
         return ""
     return "-" if is_word("-".join(both)) else _APART
 
 
-def _are_two(before: str, after: str, is_word: Callable[[str], object] | None) -> bool:
-    """If two words are known, but not as one."""
-    return is_word is not None and not is_word(before + after) and all(map(is_word, (before, after)))
-
-
-def _name(tag: str) -> str:
-    """Of a tag, in lower case, with the slash of one that closes."""
-    return _NAME.findall(tag)[0].lower()
+def _are_two(both: tuple[str, ...], is_word: Callable[[str], object] | None) -> bool:
+    """If two words are known, or are a name together, but not as one."""
+    if is_word is None or is_word("".join(both)):
+        return False
+    return bool(is_word(" ".join(both))) or all(map(is_word, both))
 
 
 def _edited(reading: Reading, edits: Iterable[Edit]) -> Reading:
