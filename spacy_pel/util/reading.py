@@ -73,7 +73,7 @@ _CITED = (
     # notes of tables: "asthma<sup>a,b</sup>", "asthma<sup>*</sup>"
     r"(?<=[a-z]{4})<sup>\s?(?:[a-z](?:,\s?[a-z])*|[*#\u00a7\u00b6\u2020\u2021]{1,3})\s?</sup>",
     # "asthma[1,2]", "asthma.[3]-[5]", "asthma[1]and", "COPD[ref]", "COPD(2)"
-    rf"(?:{_AFTER_NAME}{_NOT_ELEMENT}|(?<=\w\d|-\d|\d[.,;]))\[(?:{_NUMBERS}|[\^@][^\[\]\s]+|citation needed"
+    rf"(?:{_AFTER_NAME}{_NOT_ELEMENT}|(?<=\w\d|-\d|\d[.,;\]]))\[(?:{_NUMBERS}|[\^@][^\[\]\s]+|citation needed"
     r"|(?i:note|ref\.?|fn\.?|pmid:?)\s?\d+|[A-Z][a-z][^\[\]\n]{0,60}\d{4}[a-z]?)\]"
     rf"(?:[-\u2013]\[{_NUMBERS}\])*(?![\w+\u207a-])",
     rf"(?<=[a-z]{{3}}|[A-Z]{{3}}|[a-z]{{2}}[.,;]){_NOT_ELEMENT}{_NOT_CHEMICAL}\[{_NUMBERS}\](?=[A-Za-z]{{2}})",
