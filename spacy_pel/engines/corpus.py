@@ -144,8 +144,9 @@ class Corpus:
             return True
         with open_bytes(self.path) as file:
             head = file.read(_HEAD)
-        is_list = b'"text"' in head or head.lstrip().startswith(b"[")
-        return (is_list or self.columns.text is not None) and not re.search(rb'"(passages|documents|PubTator3)"', head)
+        first = head.lstrip().split(b"\n")[0].rstrip()
+        is_list = b'"text"' in head or first[:1] == b"[" or (self.columns.text is not None and first[-1:] == b"}")
+        return is_list and not re.search(rb'"(passages|documents|PubTator3)"', head)
 
     def _folder_format(self, format_name: str) -> str:
         """Of the files in a folder; "tables" = of each by its own name."""
