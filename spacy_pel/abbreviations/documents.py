@@ -40,6 +40,7 @@ _KINDS = re.compile(
 _LETTERS = re.compile(
     rf"\b([A-Z]-?(?:,\s*[A-Z]-?){{0,3}}){_AND}([A-Z]{{1,2}})[ -]((?:cells?|lymphocytes?|waves?)\b(?:\s[a-z]{{4,}})?)"
 )
+_LETTER = re.compile("[A-Z]-?")
 _ONE_KIND = re.compile(rf"-?{_KIND}")
 _TAIL = re.compile(r"\s+([a-z]{4,}(?:\s+[a-z]{4,})?)")
 # after "T" of "T and B lymphocytes", "T- and B-cells", or "lung" of "lung, breast and colon cancer"
@@ -59,8 +60,8 @@ def listed_kinds(text: str) -> Iterator[list[Shortened]]:
     first and without names."""
     for found in _LETTERS.finditer(text):
         tails = _beginnings(found[3])
-        letters = re.compile("[A-Z]-?").finditer(text, *found.span(1))
-        others = [(item.start(), item.end(), [f"{item[0][0]} {tail}" for tail in tails]) for item in letters]
+        letters = _LETTER.finditer(text, *found.span(1))
+        others = [(*item.span(), [f"{item[0][0]} {tail}" for tail in tails]) for item in letters]
         yield [(*found.span(2), []), *others]
     for found in _KINDS.finditer(text):
         head, joint, _ = found.groups()

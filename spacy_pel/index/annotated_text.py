@@ -109,19 +109,19 @@ class AliasPriors:
             surface form i has those at ``offsets[i]:offsets[i + 1]``.
         """
         forms = list(surfaces if normalized else map(counted_form, surfaces))
-        wanted = hash_strings(forms)
-        start = np.searchsorted(self.surface_hashes, wanted, side="left")
-        stop = np.searchsorted(self.surface_hashes, wanted, side="right")
+        start, stop = self._places(forms)
         if acronyms := [number for number in np.flatnonzero(start == stop).tolist() if forms[number].isupper()]:
-            words = hash_strings([forms[number].lower() for number in acronyms])
-            start[acronyms] = np.searchsorted(self.surface_hashes, words, side="left")
-            stop[acronyms] = np.searchsorted(self.surface_hashes, words, side="right")
+            start[acronyms], stop[acronyms] = self._places([forms[number].lower() for number in acronyms])
         if of_entities:  # row -1 comes first
             known = np.flatnonzero(start < stop)
             start[known] += self.kb_rows[start[known]] < 0
         offsets = offsets_of(stop - start)
         positions = np.repeat(start - offsets[:-1], stop - start) + np.arange(offsets[-1])
         return self.kb_rows[positions].astype(np.int64), self._counts[positions].astype(np.int64), offsets
+
+    def _places(self, forms: Sequence[str]) -> tuple[Rows, Rows]:
+        hashes = hash_strings(forms)
+        return np.searchsorted(self.surface_hashes, hashes), np.searchsorted(self.surface_hashes, hashes, side="right")
 
     def total(self, kb_rows: Rows) -> NDArray[np.int64]:
         """How often each entity was named by any surface form."""

@@ -137,8 +137,8 @@ def embed_forms(
     capitals have no such row: an encoder without capitals would read HIT as a hit."""
     forms: dict[tuple[int, str], str] = {}  # by entity and normal form
     for row, mention in zip(gold.kb_rows.tolist(), gold.mentions, strict=True):
-        if not counted_form(mention.surface).isupper():
-            forms.setdefault((row, normalize_alias(mention.surface)), mention.surface)
+        if not (form := counted_form(mention.surface)).isupper():
+            forms.setdefault((row, form), mention.surface)
     rows = np.unique(gold.kb_rows)
     names, offsets = kb.normalized_names_at(rows)
     for row, (start, end) in zip(rows.tolist(), pairwise(offsets.tolist()), strict=True):

@@ -44,11 +44,7 @@ KINDS = {
     "acronym": ("warning", f"acronyms of over {_MOST_OF_ACRONYM} entities", "Leave out those that texts do not use."),
     "lost_parent": ("information", "parents that are no live entity", "Add them, unless you left them out."),
     "no_type": ("information", "entities without a type", "Add types, if mentions are limited by type."),
-    "no_definition": (
-        "information",
-        "entities without a definition",
-        "No action needed: linking does not use definitions.",
-    ),
+    "no_definition": ("information", "entities without a definition", "No action needed: linking does not use them."),
 }
 _DAMAGES: dict[str, Callable[[str], bool]] = {
     "number": lambda name: name.replace(".", "").replace(",", "").isdecimal(),

@@ -64,14 +64,12 @@ class CandidateFinder:
         if in_context or not queries:
             table = self._find([query.in_text for query in queries], self.masks(queries), depth)
         else:
-            table = self._find_forms(
-                queries, [word or query.form for query, word in zip(queries, words, strict=True)], depth
-            )
+            forms = [word or query.form for query, word in zip(queries, words, strict=True)]
+            table = self._find_forms(queries, forms, depth)
         if not table.kb_rows.shape[1]:
             table = table.widened(1)
-        left_out = (
-            self._acronyms(words, table) | np.array([not query.form for query in queries], dtype=np.bool_)[:, None]
-        )
+        is_blank = np.array([not query.form for query in queries], dtype=np.bool_)
+        left_out = is_blank[:, None] | self._acronyms(words, table)
         if left_out.any():
             order = np.argsort(left_out, axis=1, kind="stable")  # behind the others
             kb_rows = np.take_along_axis(np.where(left_out, -1, table.kb_rows), order, axis=1)
@@ -128,11 +126,14 @@ class CandidateFinder:
 def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
     """Of each mention that is a plain word the word in lower case; "" of others. It is none in capitals, "SAD", unless
     all of its text is, nor in a text without capitals; other acronyms may be written so everywhere: "copd"."""
-    words = [query.form.lower() if query.form.lower() in PLAIN_WORDS else "" for query in queries]
-    texts = {query.context for query, word in zip(queries, words, strict=True) if word}
-    cases = {text: (text.islower() or not text, text.isupper() and text.count(" ") >= _SENTENCE) for text in texts}
+    words = [query.form.lower() for query in queries]
+    texts = {query.context for query, word in zip(queries, words, strict=True) if word in PLAIN_WORDS}
+    has_capitals = {text: bool(text) and not text.islower() for text in texts}
+    is_in_capitals = {text: text.isupper() and text.count(" ") >= _SENTENCE for text in texts}
     return [
-        word if word and not cases[query.context][0] and cases[query.context][1] >= query.form.isupper() else ""
+        word
+        if word in PLAIN_WORDS and (is_in_capitals if query.form.isupper() else has_capitals)[query.context]
+        else ""
         for query, word in zip(queries, words, strict=True)
     ]
 

@@ -222,7 +222,7 @@ def _is_word(nlp: Any, text: str) -> bool:
 
 def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], object] | None) -> Iterator[Edit]:
     words: frozenset[str] | None = None
-    tags = frozenset(_PAIRED.findall(text.lower()))
+    tags: frozenset[str] | None = None
     for match in _CHANGED.finditer(text):
         (start, end), kind, changed = match.span(), match.lastgroup, match[0]
         is_between = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
@@ -246,6 +246,7 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             yield start, start + changed.index(">") + 1, ""
             yield last, end, text[last]
         elif kind == "paired":
+            tags = frozenset(_PAIRED.findall(text.lower())) if tags is None else tags
             name = _PAIRED.findall(changed.lower())[0].strip("/")
             if changed.endswith("/>") or {name, f"/{name}"} <= tags:
                 yield start, end, ""

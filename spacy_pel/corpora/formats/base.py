@@ -57,8 +57,7 @@ class CorpusReaderBase(ABC):
             self.report["documents"] += 1
             yield document
         if not self.report["documents"]:
-            n = self.report.get("not_accepted")
-            but = f" but {n:,} that were rejected or ignored" if n else ""
+            but = f" but {n:,} that were rejected or ignored" if (n := self.report.get("not_accepted")) else ""
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files", but=but))
         if self.unread and not self.report["mentions"]:
             got = ", ".join(f"{what} ({n:,})" for what, n in self.unread.most_common(5))

@@ -49,7 +49,7 @@ class OboKB(KBReaderBase):
                 self._note_redirects(term)
                 if not term.obsolete:
                     prefixes[term.id.partition(":")[0] if term.id.startswith(self.id_prefix) else ""] += 1
-                    yield Place(path, term.line), self._entity(term, Place(path, term.line))
+                    yield (place := Place(path, term.line)), self._entity(term, place)
         self.source.update(version=", ".join(filter(None, versions)), licence=", ".join(filter(None, licences)))
         # whatever its files are called
         self.source["name"] = next((name for name, _ in prefixes.most_common() if name.isalpha()), paths[0].name)

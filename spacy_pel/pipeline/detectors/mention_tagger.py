@@ -172,11 +172,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             taken.update(span.start for span in blocked)
             joined: list[tuple[int, int]] = []
             before: Span | None = None
-            for span in self._labelled(doc, mentions, of_labels):
+            spans = list(self._labelled(doc, mentions, of_labels))
+            for span in spans:
                 is_one = before is not None and self._are_one(before, span, reading)
                 joined.append((joined.pop()[0] if is_one else span.start_char, span.end_char))
                 before = span
-            for span in self._labelled(doc, joined, of_labels):
+            if len(joined) < len(spans):
+                spans = list(self._labelled(doc, joined, of_labels))
+            for span in spans:
                 label, tokens = span.label_, range(span.start, span.end)
                 if label in kept and taken.isdisjoint(tokens):
                     present.append(span)
