@@ -28,7 +28,7 @@ from ..util.files import unexpected
 from ..util.xrefs import normalize_xref
 from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord, plain_name
-from .merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, without_circles
+from .merge_rules import Rules, Witnesses, choose_preferred_names, find_annotated_twins, find_twins, without_circles
 from .merge_terms import branch_of, merged, nearest_ancestors, own_ingredients, read_sssom, read_table, xref_ids
 
 Pairs = dict[str, list[str]]  # term id -> ids
@@ -95,6 +95,7 @@ class Merge:
                 self.rules["inverted names"].add(f"{entity_id}: {name}")
         self._merge(choose_preferred_names(self._records, base_ids, self.rules), base_ids)
         self._merge(find_twins(self._records, base_ids, self._witnesses.annotated), base_ids)
+        self._merge(find_annotated_twins(self._records, base_ids), base_ids)
         self._drop_loose_xrefs()
         without_circles(self._records, self.rules)
         self._limit_names(base_ids)

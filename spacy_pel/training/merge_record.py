@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ..kb.repair import is_obsolete, without_markup, without_mojibake, without_tags
 from ..ontologies import clean_text
 from ..types import Entity
+from ..util import normalize_alias
 from ..util.xrefs import is_code, split_xref
 
 _LOST = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font of symbols
@@ -109,7 +110,11 @@ class MergeRecord:
             self.xref_votes.setdefault(xref, []).append((label.casefold(), 1 / vocabularies.count(vocabulary)))
 
     def take_over(self, other: "MergeRecord") -> None:
-        """Take over the content of a retired record; the name by which it was called becomes an alias."""
+        """Take over the content of a retired record; the name by which it was called becomes an alias, or the preferred
+        name if annotated text has it more often."""
+        names = (normalize_alias(self.canonical_name), normalize_alias(other.canonical_name))
+        if next((form for form in map(normalize_alias, self.forms) if form in names), names[0]) != names[0]:
+            self.preferred = other.canonical_name
         for name in (other.canonical_name, *other.named.values()):
             self.named.setdefault(name.casefold(), name)
         self.add_definition(other.definition)

@@ -184,6 +184,32 @@ def find_twins(
     return twins
 
 
+def find_annotated_twins(records: Mapping[str, MergeRecord], first: Collection[str]) -> dict[str, str]:
+    """Entities that annotators never chose: what these are called, they marked as another entity, mostly by this name,
+    which it has elsewhere, too, and nothing else tells the two apart. So "tonsillitis" is what an ontology calls
+    "recurrent tonsillitis".
+
+    Args:
+        records: by id.
+        first: ids that stay.
+
+    Returns:
+        Id -> the id that stays.
+    """
+    called = {
+        normalize_alias(record.canonical_name): entity_id
+        for entity_id, record in records.items()
+        if not record.forms and entity_id not in first
+    }
+    twins: dict[str, str] = {}
+    for entity_id, record in records.items():
+        form = normalize_alias(record.forms[0]) if record.forms else ""
+        is_name = form in called and form in map(normalize_alias, record.named.values())
+        if is_name and _are_alike(records, entity_id, called[form]):
+            twins.setdefault(called[form], entity_id)
+    return twins
+
+
 def _are_alike(records: Mapping[str, MergeRecord], one: str, other: str) -> bool:
     """Whether neither types nor is-a tell ids apart that are called the same."""
     record, twin = records[one], records[other]

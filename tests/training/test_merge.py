@@ -1,6 +1,7 @@
 """Merging ontologies by cross reference; twins; names from annotated text."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,14 @@ from spacy_pel.training.corpora.corpus_names_kb import CorpusNamesKB
 from spacy_pel.training.merge import Merge, _resembles
 from spacy_pel.training.merge_config import parse_merge_config
 from spacy_pel.training.merge_record import MergeRecord, plain_name
-from spacy_pel.training.merge_rules import Rules, Witnesses, choose_preferred_names, find_twins, without_circles
+from spacy_pel.training.merge_rules import (
+    Rules,
+    Witnesses,
+    choose_preferred_names,
+    find_annotated_twins,
+    find_twins,
+    without_circles,
+)
 from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
@@ -132,6 +140,36 @@ def test_twins(other, found):
     assert find_twins(records, (), ()) == found
     assert find_twins(records, {"C2"}, ()) == dict.fromkeys(["C1"] * bool(found), "C2"), "an id of the base stays"
     assert find_twins(records, (), {"C2"}) == dict.fromkeys(["C1"] * bool(found), "C2"), "an annotated one stays"
+
+
+@pytest.mark.parametrize(
+    "change, found",
+    [
+        ({}, {"C2": "C1"}),
+        ({"forms": ("quinsy", "Tonsillitis")}, {}),  # mostly called otherwise
+        ({"types": ["T121"]}, {}),
+        ({"parents": ["C2"]}, {}),
+        ({"named": "sore throat"}, {}),  # only annotators call it so
+    ],
+)
+def test_an_entity_that_annotators_never_chose_is_what_they_chose(change, found):
+    change = {"named": "tonsillitis", "forms": ("Tonsillitis", "quinsy"), **change}
+    name, forms = change.pop("named"), change.pop("forms")
+    chosen = replace(record(a="recurrent tonsillitis", b=name, **change), forms=forms)
+    records = {"C1": chosen, "C2": record(c="tonsillitis")}
+    assert find_annotated_twins(records, ()) == found
+    assert find_annotated_twins(records, {"C2"}) == {}, "an id of the base stays"
+    records["C2"].forms = ("tonsillitis",)
+    assert find_annotated_twins(records, ()) == {}, "annotators tell the two apart"
+
+
+@pytest.mark.parametrize(
+    "forms, called", [(("rash", "exanthem"), "Rash"), (("exanthem", "rash"), "exanthem"), ((), "exanthem")]
+)
+def test_an_entity_is_called_as_annotated_text_calls_it_more_often(forms, called):
+    kept = replace(record(a="exanthem"), forms=forms)
+    kept.take_over(record(b="Rash"))
+    assert kept.canonical_name == called
 
 
 def test_twins_among_those_that_differ_from_the_best():
