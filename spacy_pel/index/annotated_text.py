@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -157,21 +158,31 @@ def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
     for mention in mentions:
         spans.setdefault(mention.text, set()).add((mention.start, mention.end))
     surfaces = {text[start:end] for text, of_text in spans.items() for start, end in of_text}
-    forms = {form for surface in surfaces for form in (normalize_alias(surface), counted_form(surface))}
+    forms = set(map(counted_form, surfaces))
+    forms |= {form.lower() for form in forms}
     beginnings = {" ".join(words[:n]) for words in map(str.split, forms) for n in range(1, len(words) + 1)}
+
+    @cache
+    def read(word: str) -> str:
+        """As ``AliasPriors.counts`` reads it. Capitals count in single words only."""
+        form = counted_form(word)
+        return form if form in forms else form.lower()
+
+    normalize_word = cache(normalize_alias)
     places: Counter[str] = Counter()
     for text, of_text in spans.items():
         last = 0
         for start, end in [*sorted(of_text), (len(text), len(text))]:
             words = NOT_WORD.sub(" ", compatible(text[last:start])).split()
             last = max(last, end)
-            for first in range(len(words)):
-                for stop in range(first + 1, len(words) + 1):
-                    form = counted_form(" ".join(words[first:stop]))
-                    form = form if form in forms else form.lower()  # as ``AliasPriors.counts`` reads it
-                    if form not in beginnings:
-                        break
-                    places[form] += 1
+            normal, found = list(map(normalize_word, words)), []
+            for first, form in enumerate(map(read, words)):
+                stop = first + 1
+                while form in beginnings and stop <= len(words):
+                    found.append(form)
+                    stop += 1
+                    form = " ".join(normal[first:stop])
+            places.update(found)
     counts = {form: places[form] for form in forms & set(places)}
     rows, numbers = np.full(len(counts), -1, dtype=np.int32), np.array(list(counts.values()), dtype=np.int32)
     return AliasPriors.summed(hash_strings(list(counts)), rows, numbers)
