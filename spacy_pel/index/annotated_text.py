@@ -2,19 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import MentionInText, Rows, Scores, Vectors
+from ..types import Entity, MentionInText, Rows, Scores, Vectors
 from ..util import counted_form, hash_strings, normalize_alias
 from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
 from ..util.names import NOT_WORD, compatible
 from .row_table import map_arrays
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
 
 PRIORS = "priors.arrow"
 _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
@@ -144,6 +148,39 @@ class AliasPriors:
         """Map the arrays of a file into memory."""
         arrays = map_arrays(Path(path) / file)
         return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
+
+
+@dataclass(frozen=True)
+class FormsInText:
+    """What annotated text calls an entity.
+
+    Attributes:
+        counts: how often, for the commonest forms that can be read, in normal form. The index keeps hashes: what no
+            entity has as a name cannot be read.
+        n_others: how many other forms there are.
+        n_mentions: of the entity, by any form.
+    """
+
+    counts: dict[str, int]
+    n_others: int
+    n_mentions: int
+
+    @classmethod
+    def of(cls, priors: AliasPriors, kb: "KnowledgeBase", entity: Entity, n: int = 10) -> "FormsInText":
+        """The n commonest forms of an entity of the KB, which may be retired."""
+        places = np.flatnonzero(priors.kb_rows == kb.find_ids([entity.concept_id])[0])
+        hashes, numbers = (column[places] for column in (priors.surface_hashes, priors.columns()["count"]))
+        own = list(map(counted_form, (entity.canonical_name, *entity.aliases)))
+        names = dict(zip(hash_strings(own).tolist(), own, strict=True))
+        found = zip(hashes.tolist(), kb.stored.names_of_hashes(hashes), numbers.tolist(), strict=True)
+        read = {form: count for value, name, count in found if (form := names.get(value, name)) is not None}
+        commonest = dict(sorted(read.items(), key=lambda item: (-item[1], item[0]))[:n])
+        return cls(commonest, len(places) - len(commonest), int(numbers.sum()))
+
+    def __str__(self) -> str:
+        rest = self.n_mentions - sum(self.counts.values())
+        numbers = self.counts | ({"others": rest} if rest else {})
+        return " · ".join(f"{form} {count:,}" for form, count in numbers.items())
 
 
 def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:

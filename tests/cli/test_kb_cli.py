@@ -148,8 +148,8 @@ def test_show(kb):
         "C1  Aspirin",
         "types       Organic Chemical (T109, Chemicals & Drugs)",
         "definition  A drug.",
-        "codes       MESH:D001241, RXNORM:1191, MESH:C1, own",
-        "aliases     ASA",
+        "names       Aspirin · ASA",
+        "codes       MESH:D001241 · RXNORM:1191 · MESH:C1 · own",
     ]
     assert run_json("kb", "show", kb, "D3")["parent_names"] == {"C2": "Fever", "X9": None}
     assert run_json("kb", "show", kb, "C2")["children"] == {"D3": "Cough"}
@@ -291,7 +291,9 @@ def change(path, *records):
 def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline):
     own = pipeline / "proxy_entity_linker" / "kb"
     assert run_json("kb", "info", pipeline) == {**run_json("kb", "info", own), "abbreviations": 0}
-    assert run_json("kb", "show", pipeline, "C0") == run_json("kb", "show", own, "C0")
+    forms = {"counts": {"aspirin": 7}, "n_others": 0, "n_mentions": 7}
+    assert run_json("kb", "show", pipeline, "C0") == {**run_json("kb", "show", own, "C0"), "forms": forms}
+    assert "in annotated text  aspirin 7" in run("kb", "show", pipeline, "C0").out
     assert run_json("kb", "diff", pipeline, own)["n_changed"] == 0
     (own / "meta.json").unlink()
     assert "E004" in fails("kb", "diff", own, own)  # damaged, and still a KB
