@@ -291,6 +291,7 @@ class Errors(metaclass=WithCodes):
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
     E692 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
     E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Example: --to omop --codes RXNORM"
+    E697 = "Expected a table of links with the columns document, id and name, got the columns {got}. Migrate what `link` wrote, or a corpus."
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
     E660 = "Expected --apply-to or --output, got both. Use one of them."

@@ -201,6 +201,8 @@ def kb_add(
             about = source_record(reader, of_reader, licence or changes.source.get("licence"))
             about |= {"name": name, "below": list(below), "added_on": now()[:10]}
             opened.note_source({**changes.source, **about}, is_build=is_build, adds=adds)
+    if as_edits and not (update.added or update.changed or update.retired):
+        message("The KB says so already. Nothing has changed")
     learned = component.learned if component is not None else ()
     missing = [] if retire_missing or as_edits else update.missing  # own edits are no release
     result = {

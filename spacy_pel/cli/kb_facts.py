@@ -85,10 +85,11 @@ def kb_show(
     as_json: bool = JSON,
 ) -> None:
     """Show an entity: names, types, definition, codes of other vocabularies, and its place among broader and
-    narrower ones. A retired id shows its successor, or what it was.
+    narrower ones. A retired id shows its successor, or what it was. Of a pipeline, also what annotated text calls it.
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
+    from ..index.annotated_text import AliasPriors, FormsInText
     from ..kb.compare import did_you_mean_id
 
     opened = open_kb(kb)
@@ -103,6 +104,8 @@ def kb_show(
     below = [] if is_retired else opened.children(entity.concept_id)
     children = {id_: opened[id_].canonical_name for id_ in below}
     result = {**entity.to_json(), "parent_names": names, "children": children}
+    if (kb / "config.cfg").is_file() and (index := saved_part(kb, "index")) is not None:
+        result["forms"] = asdict(FormsInText.of(AliasPriors.from_disk(index), opened, entity))
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id
     if is_retired:
@@ -111,6 +114,7 @@ def kb_show(
 
 
 def _entity_text(result: dict[str, Any]) -> str:
+    from ..index.annotated_text import FormsInText
     from ..types.semantic_types import type_label
 
     children, retired = result["children"], result.get("successor_of")
@@ -119,10 +123,11 @@ def _entity_text(result: dict[str, Any]) -> str:
         "successor of": retired and f"{retired}, which is retired",
         "types": " · ".join(map(type_label, result["types"])),
         "definition": result["definition"],
-        "codes": ", ".join(result.get("xrefs", ())),
         "parents": " · ".join(_named(result["parent_names"])),
         "children": children and count_with_examples(len(children), _named(children)),
-        "aliases": " · ".join(result["aliases"]),
+        "names": " · ".join((result["canonical_name"], *result["aliases"])),
+        "in annotated text": result.get("forms") and str(FormsInText(**result["forms"])),
+        "codes": " · ".join(result.get("xrefs", ())),
     }
     shown = key_values({key: text for key, text in rows.items() if text})
     return f"{result['concept_id']}  {result['canonical_name']}\n{shown}".rstrip()

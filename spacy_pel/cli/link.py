@@ -1,5 +1,6 @@
 """The commands ``demo`` and ``link``: a pipeline over some texts, and over a corpus of any size, with an engine."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +37,7 @@ def demo(
     from ..corpora import read_corpus
     from ..corpora.document_stream import process_documents
     from ..evaluation.links import render_links
+    from ..index.annotated_text import AliasPriors, FormsInText
     from ..pipeline.mentions import document_record
     from ..types import Document
     from ..util import atomic_path, write_jsonl
@@ -50,7 +52,9 @@ def demo(
     for failed in (record for record in records if "error" in record):
         raise PelError(Errors.E606.format(id=failed["id"], got=failed["error"]))
     about = f"Pipeline {pipeline.name}, knowledge base of {len(kb):,} entities."
-    page = render_links(records, title="Linked texts", entity_of=kb.__getitem__, description=about)
+    priors = AliasPriors.empty() if component.linker.index is None else component.linker.index.priors
+    of_kb: Any = {"entity_of": kb.__getitem__, "forms_of": partial(FormsInText.of, priors, kb)}
+    page = render_links(records, title="Linked texts", description=about, **of_kb)
     write_jsonl(output / "links.jsonl", records)
     with atomic_path(output / "links.html") as part:
         part.write_text(page, encoding="utf8")

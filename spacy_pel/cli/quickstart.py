@@ -29,6 +29,8 @@ _ENCODER_SETTINGS = ("encoder", "max_length", "expand_abbreviations")
 # NIL threshold. P(NIL) of a name in the table is below 0.1, but not that of "MI" in a text that says
 # "mitral insufficiency (MI)" if the table has it as myocardial infarction
 _NAMES_LINKED = 0.5
+_NIL_OF_NAMES = "only an abbreviation that the text defines as something else; what has no name here is not found"
+_NIL_OF_DETECTOR = "by default weights, which miss some and reject some right links; calibrate on text of your own"
 
 _PYTHON = """\
 import spacy
@@ -108,6 +110,7 @@ def quickstart(
     result |= {"seconds": time.perf_counter() - started, "text": doc.text, "mentions": mentions}
     result["python"] = _PYTHON.format(path=str(out), text=doc.text)
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
+    facts["NIL"] = _NIL_OF_NAMES if ner is None else _NIL_OF_DETECTOR
     shown = (key_values(facts), doc.text, link_table(mentions, kb), result["python"])
     emit(result, as_json=as_json, text=lambda _: "\n\n".join(shown))
 

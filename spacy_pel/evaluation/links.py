@@ -91,7 +91,12 @@ def show(score: float | None) -> str:
 
 
 def render_links(
-    documents: Iterable[Record], *, title: str, entity_of: Callable[[str], Entity], description: str = ""
+    documents: Iterable[Record],
+    *,
+    title: str,
+    entity_of: Callable[[str], Entity],
+    forms_of: Callable[[Entity], object] = lambda _: "",
+    description: str = "",
 ) -> str:
     """Show mentions in their text. Colour and underline give the semantic group of the entity, or else of the label;
     NIL is dashed. Ids are links; a card about the entity, and the candidates with their scores, appear on hover or
@@ -101,6 +106,7 @@ def render_links(
         documents: as ``spacy-pel link`` writes them.
         title: of the page.
         entity_of: id -> entity.
+        forms_of: what annotated text calls an entity.
         description: a line below the title.
 
     Returns:
@@ -124,7 +130,7 @@ def render_links(
     other = "other" if any(groups) else ""  # without a group
     names = {**SEMANTIC_GROUPS, "": "no semantic group" if other else "linked"}
     legend = {group or other: name for group, name in names.items() if group in groups}
-    functions = {"entity_of": entity_of, "url_of": entity_url, "style_of": style_of}
+    functions = {"entity_of": entity_of, "forms_of": forms_of, "url_of": entity_url, "style_of": style_of}
     functions |= {"show": show, "type_names": lambda entity: " · ".join(map(type_name, entity.types))}
     texts = {"title": title, "description": description, "note": NOTE, "PROBABILITY": PROBABILITY}
     return render_template("links.html", documents=shown, legend=legend, **functions, **texts)

@@ -2,18 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import MentionInText, Rows, Scores, Vectors
+from ..types import Entity, MentionInText, Rows, Scores, Vectors
 from ..util import counted_form, hash_strings, normalize_alias
 from ..util.arrays import look_up, offsets_of, row_products, softmax
 from ..util.arrow_files import write_arrays
 from ..util.names import NOT_WORD, compatible
 from .row_table import map_arrays
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
 
 PRIORS = "priors.arrow"
 _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
@@ -145,6 +150,39 @@ class AliasPriors:
         return cls(arrays["surface"], arrays["kb_row"], arrays["count"])
 
 
+@dataclass(frozen=True)
+class FormsInText:
+    """What annotated text calls an entity.
+
+    Attributes:
+        counts: how often, for the commonest forms that can be read, in normal form. The index keeps hashes: what no
+            entity has as a name cannot be read.
+        n_others: how many other forms there are.
+        n_mentions: of the entity, by any form.
+    """
+
+    counts: dict[str, int]
+    n_others: int
+    n_mentions: int
+
+    @classmethod
+    def of(cls, priors: AliasPriors, kb: "KnowledgeBase", entity: Entity, n: int = 10) -> "FormsInText":
+        """The n commonest forms of an entity of the KB, which may be retired."""
+        places = np.flatnonzero(priors.kb_rows == kb.find_ids([entity.concept_id])[0])
+        hashes, numbers = (column[places] for column in (priors.surface_hashes, priors.columns()["count"]))
+        own = list(map(counted_form, (entity.canonical_name, *entity.aliases)))
+        names = dict(zip(hash_strings(own).tolist(), own, strict=True))
+        found = zip(hashes.tolist(), kb.stored.names_of_hashes(hashes), numbers.tolist(), strict=True)
+        read = {form: count for value, name, count in found if (form := names.get(value, name)) is not None}
+        commonest = dict(sorted(read.items(), key=lambda item: (-item[1], item[0]))[:n])
+        return cls(commonest, len(places) - len(commonest), int(numbers.sum()))
+
+    def __str__(self) -> str:
+        rest = self.n_mentions - sum(self.counts.values())
+        numbers = self.counts | ({"others": rest} if rest else {})
+        return " · ".join(f"{form} {count:,}" for form, count in numbers.items())
+
+
 def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
     """Count the places of texts that have the form of a mention where none is marked. They name no entity: a form that
     is marked twice in nine thousand places, such as "patients", says little of what it means. Words of a marked mention
@@ -157,21 +195,31 @@ def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
     for mention in mentions:
         spans.setdefault(mention.text, set()).add((mention.start, mention.end))
     surfaces = {text[start:end] for text, of_text in spans.items() for start, end in of_text}
-    forms = {form for surface in surfaces for form in (normalize_alias(surface), counted_form(surface))}
+    forms = set(map(counted_form, surfaces))
+    forms |= {form.lower() for form in forms}
     beginnings = {" ".join(words[:n]) for words in map(str.split, forms) for n in range(1, len(words) + 1)}
+
+    @cache
+    def read(word: str) -> str:
+        """As ``AliasPriors.counts`` reads it. Capitals count in single words only."""
+        form = counted_form(word)
+        return form if form in forms else form.lower()
+
+    normalize_word = cache(normalize_alias)
     places: Counter[str] = Counter()
     for text, of_text in spans.items():
         last = 0
         for start, end in [*sorted(of_text), (len(text), len(text))]:
             words = NOT_WORD.sub(" ", compatible(text[last:start])).split()
             last = max(last, end)
-            for first in range(len(words)):
-                for stop in range(first + 1, len(words) + 1):
-                    form = counted_form(" ".join(words[first:stop]))
-                    form = form if form in forms else form.lower()  # as ``AliasPriors.counts`` reads it
-                    if form not in beginnings:
-                        break
-                    places[form] += 1
+            normal, found = list(map(normalize_word, words)), []
+            for first, form in enumerate(map(read, words)):
+                stop = first + 1
+                while form in beginnings and stop <= len(words):
+                    found.append(form)
+                    stop += 1
+                    form = " ".join(normal[first:stop])
+            places.update(found)
     counts = {form: places[form] for form in forms & set(places)}
     rows, numbers = np.full(len(counts), -1, dtype=np.int32), np.array(list(counts.values()), dtype=np.int32)
     return AliasPriors.summed(hash_strings(list(counts)), rows, numbers)

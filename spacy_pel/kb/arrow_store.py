@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
-from ..util.arrays import Offsets, in_range, offsets_of, owners, take_pieces
+from ..util.arrays import Offsets, in_range, look_up, offsets_of, owners, take_pieces
 from ..util.arrow_files import FoundName, Table, read_arrays, search_names
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
@@ -193,6 +193,14 @@ class ArrowStore:
         for i in np.flatnonzero(positions >= 0).tolist():
             rows[i] = self._rows_of_name(positions[i])
         return rows
+
+    def names_of_hashes(self, hashes: NDArray[np.uint64]) -> list[str | None]:
+        """The normalised name with each hash, None where no entity has one."""
+        if not len(self._name_hashes):
+            return [None] * len(hashes)
+        positions, known = look_up(self._name_hashes, hashes)
+        (names,) = self._names.cells(positions.astype(np.int64), "name")
+        return [name if is_known else None for name, is_known in zip(names, known.tolist(), strict=True)]
 
     def search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
         """The names that contain each word of a normalised text, best first, and the rows with each."""

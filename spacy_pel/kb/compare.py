@@ -70,7 +70,10 @@ class Migration:
 
     def rows(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         """The header and the rows of a table of links, likewise."""
-        yield (header := next(rows, []))
+        header = next(rows, [])
+        if not {"document", "id", "name"} <= {*header}:
+            raise PelError(Errors.E697.format(got=", ".join(header[:8]) or "none"))
+        yield header
         vocabularies, documents = [name for name in header if name in self.new.vocabularies()], set[str]()
         for cells in rows:
             row = dict(zip(header, cells, strict=True))
@@ -91,7 +94,7 @@ class Migration:
         self.n_changed += after != before
         mention.update(after)
         if after.get("kb_id") != before.get("kb_id"):
-            if mention.get("name"):
+            if mention.get("name") is not None:  # a cell may be empty
                 mention["name"] = self.new[after["kb_id"]].canonical_name
             if codes := mention.get("codes"):
                 mention["codes"] = {name: self.new.codes(after["kb_id"], name) for name in codes}

@@ -75,7 +75,8 @@ def listed(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 def source_line(source: Mapping[str, Any]) -> str:
     """What ``listed`` says of a source, but for its name."""
     licence = source.get("licence") or "licence not known"
-    facts = (f"{source['entities']:,} entities", source.get("version"), licence, source.get("added_on"))
+    n = source["entities"]
+    facts = (f"{n:,} entit{'y' if n == 1 else 'ies'}", source.get("version"), licence, source.get("added_on"))
     return ", ".join(filter(None, facts))
 
 

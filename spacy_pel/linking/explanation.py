@@ -1,6 +1,6 @@
 """Why a mention is linked as it is: the evidence for each candidate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from rapidfuzz.distance import Indel
 
 from ..candidates.evidence import NAMED
 from ..errors import one_line
+from ..index.annotated_text import FormsInText
 from ..index.embed import names_of
 from ..index.row_table import NAME_KINDS, hash_texts
 from ..types import NIL, CandidateTable, Entity, Vectors
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = 4  # contributions in the text
-_CODES = 4  # ids in other vocabularies in the text
+_LISTED = 8  # names, forms and codes of a candidate in the text
 _AROUND = 40  # characters of context on each side in the text
 _CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
 
@@ -38,6 +39,8 @@ class CandidateEvidence:
         name: its canonical name.
         types: its types, e.g. semantic type ids.
         definition: a gloss, or None.
+        aliases: its other names.
+        forms: what annotated text calls it; None without an index.
         xrefs: its ids in other vocabularies, e.g. "MESH:D001249".
         score: the final score, as in ``span._.pel_candidates``.
         nearest_name: the name of the entity that is nearest to the mention, by cosine if there
@@ -58,6 +61,8 @@ class CandidateEvidence:
     name: str
     types: tuple[str, ...]
     definition: str | None
+    aliases: tuple[str, ...]
+    forms: FormsInText | None
     xrefs: tuple[str, ...]
     score: float
     nearest_name: str | None
@@ -139,7 +144,7 @@ class Explanation:
         lines += ["", *aligned(HEAD, rows)] if rows else ["no candidates"]
         if more := len(self.candidates) - len(rows):
             lines.append(f"and {more} more")
-        lines += [f"{one.id}: {about}" for one in self.candidates[:n] if (about := _about(one))]
+        lines += [line for one in self.candidates[:n] for line in _about(one)]
         if against := self.difference:
             largest = [f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS]]
             first, second = self.candidates[:2]
@@ -218,6 +223,8 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
                 name=entity.canonical_name,
                 types=entity.types,
                 definition=entity.definition,
+                aliases=entity.aliases,
+                forms=None if linker.index is None else FormsInText.of(linker.index.priors, linker.kb, entity),
                 xrefs=entity.xrefs,
                 score=score,
                 nearest_name=nearest.name(kb_row, entity),
@@ -304,11 +311,20 @@ def described(entry: Learned) -> str:
     return one_line(f"{entry.id}: {entry.text} = {entry.after} (before: {entry.before}){where}, {entry.at}{who}")
 
 
-def _about(candidate: CandidateEvidence) -> str:
-    """Types by name, some ids in other vocabularies and the gist of the definition."""
-    codes = ", ".join([*candidate.xrefs[:_CODES], *(["…"] if len(candidate.xrefs) > _CODES else [])])
-    parts = (" · ".join(map(type_name, candidate.types)), codes, first_sentence(candidate.definition or ""))
-    return "; ".join(filter(None, parts))
+def _about(candidate: CandidateEvidence) -> list[str]:
+    """Types by name, the gist of the definition, some names, what annotated text calls it, and some codes."""
+    types, gist = " · ".join(map(type_name, candidate.types)), first_sentence(candidate.definition or "")
+    parts = {
+        "names": _listed((candidate.name, *candidate.aliases)),
+        "in annotated text": str(candidate.forms or ""),
+        "codes": _listed(candidate.xrefs),
+    }
+    about = "; ".join(filter(None, (types, gist)))
+    return [f"{candidate.id}: {about}".rstrip(), *(f"  {title}: {text}" for title, text in parts.items() if text)]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " · ".join([*texts[:_LISTED], *(["…"] if len(texts) > _LISTED else [])])
 
 
 def _number(value: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from ..errors import quoted
+from ..index.annotated_text import FormsInText
 from ..linking import Learned
 from ..linking.explanation import CandidateEvidence, Explanation
 from ..util.parsing import check_unicode
@@ -101,6 +102,7 @@ class EntityResponse(BaseModel):
     group: str = Field(description='The semantic group of the types, e.g. "DISO"; "" = none.')
     group_name: str = Field(description='Its name, e.g. "Disorders".')
     definition: str | None
+    forms: FormsInText | None = Field(description="What annotated text calls it.")
     xrefs: list[CrossReference] = Field(description="The same concept in other vocabularies.")
     url: str | None = Field(description="A web page about it.")
 

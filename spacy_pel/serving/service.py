@@ -10,6 +10,7 @@ from pydantic_core import to_jsonable_python
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.links import entity_url
+from ..index.annotated_text import FormsInText
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
@@ -127,9 +128,10 @@ class Service:
 
     def entities(self, ids: Iterable[str]) -> list[Record]:
         """The entities that there are, once each, in order."""
-        kb = self.component.kb
-        live_ids = dict.fromkeys(map(kb.resolve, ids))
-        return [_entity_record(kb[entity_id]) for entity_id in live_ids if entity_id is not None]
+        kb, index = self.component.kb, self.component.linker.index
+        live = [kb[entity_id] for entity_id in dict.fromkeys(map(kb.resolve, ids)) if entity_id is not None]
+        forms = [None if index is None else asdict(FormsInText.of(index.priors, kb, entity)) for entity in live]
+        return [{**_entity_record(entity), "forms": of} for entity, of in zip(live, forms, strict=True)]
 
     def search(self, text: str, n: int) -> list[Record]:
         """Id, name, types of the entities with such a name, best first, and

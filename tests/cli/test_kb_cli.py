@@ -148,8 +148,8 @@ def test_show(kb):
         "C1  Aspirin",
         "types       Organic Chemical (T109, Chemicals & Drugs)",
         "definition  A drug.",
-        "codes       MESH:D001241, RXNORM:1191, MESH:C1, own",
-        "aliases     ASA",
+        "names       Aspirin · ASA",
+        "codes       MESH:D001241 · RXNORM:1191 · MESH:C1 · own",
     ]
     assert run_json("kb", "show", kb, "D3")["parent_names"] == {"C2": "Fever", "X9": None}
     assert run_json("kb", "show", kb, "C2")["children"] == {"D3": "Cough"}
@@ -291,7 +291,9 @@ def change(path, *records):
 def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline):
     own = pipeline / "proxy_entity_linker" / "kb"
     assert run_json("kb", "info", pipeline) == {**run_json("kb", "info", own), "abbreviations": 0}
-    assert run_json("kb", "show", pipeline, "C0") == run_json("kb", "show", own, "C0")
+    forms = {"counts": {"aspirin": 7}, "n_others": 0, "n_mentions": 7}
+    assert run_json("kb", "show", pipeline, "C0") == {**run_json("kb", "show", own, "C0"), "forms": forms}
+    assert "in annotated text  aspirin 7" in run("kb", "show", pipeline, "C0").out
     assert run_json("kb", "diff", pipeline, own)["n_changed"] == 0
     (own / "meta.json").unlink()
     assert "E004" in fails("kb", "diff", own, own)  # damaged, and still a KB
@@ -352,6 +354,7 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
     mine = change(tmp_path / "mine.jsonl", *lines)
     added = run_json("kb", "add", kb, mine, "--as-edits", "--replace")
     assert (added["added"], added["n_missing"]) == (1, 0)  # no release, which would be whole
+    assert "Nothing has changed" in run("kb", "add", kb, mine, "--as-edits", "--replace").err
     again = run_json("kb", "add", kb, tmp_path / "kb.jsonl")  # the source, as it was
     assert again["edited"] == {"C1": "replaced", "C2": "retired"} and not again["conflicts"]
     assert run_json("kb", "show", kb, "C2")["concept_id"] == "D3" and again["n_missing"] == 0
@@ -422,6 +425,17 @@ def test_migrate_reads_tables_and_folders_of_parts(kb, tmp_path):
         for path in sorted(target.glob("*")) if target.is_dir() else [target]:
             expected = table.format('B1,"better, name"', "D1")
             assert path.read_text() == ("" if path.name == "_SUCCESS" else expected)
+
+
+def test_migrate_names_the_columns_that_a_table_needs_and_fills_empty_names(kb, tmp_path):
+    KnowledgeBase([Entity("B1", "better")], redirects={"C1": "B1"}).to_disk(tmp_path / "new")
+    table = tmp_path / "links.csv"
+    table.write_text("document,id,name\n1,C1,\n")
+    run_json("kb", "migrate", table, kb, tmp_path / "new")
+    assert (tmp_path / "links.migrated.csv").read_text() == "document,id,name\n1,B1,better\n"
+    table.write_text("id,kb_id\n1,C1\n")
+    said = fails("kb", "migrate", table, kb, tmp_path / "new")
+    assert "PEL-E697" in said and "got the columns id, kb_id" in said
 
 
 def test_migrate_reads_predictions(kb, tmp_path):

@@ -38,7 +38,7 @@ MENTIONS = [
 @pytest.fixture(scope="module")
 def page():
     documents = [{"id": "one & two", "text": TEXT, "mentions": MENTIONS}]
-    return render_links(documents, title="T < U", entity_of=ENTITIES.__getitem__)
+    return render_links(documents, title="T < U", entity_of=ENTITIES.__getitem__, forms_of=lambda _: "<cold> 3")
 
 
 def test_page_is_well_formed_and_shows_the_text(page):
@@ -66,7 +66,10 @@ def test_page_tells_linked_from_nil_and_shows_candidates(page):
 def test_page_says_what_the_entity_is(page):
     parser = PageParser(page)
     about = [data for data, tags in parser.pieces if ("span", {"class": "about"}) in tags]
-    assert about == ["common cold", "Disease or Syndrome", "A <mild> infection.", "MESH:D003139", " · local 7"]
+    assert about[:3] == ["common cold", "Disease or Syndrome", "A <mild> infection."]
+    names = " · ".join(("common cold", *ENTITIES["C0009443"].aliases))
+    listed = [text for one in about[3:] if (text := one.strip(" ·"))]
+    assert listed == ["names", names, "in annotated text", "<cold> 3", "codes", "MESH:D003139", "local 7"]
     types = [data for data, tags in parser.pieces if tags and tags[-1][0] == "small"]
     assert types == ["Disease or Syndrome", "Natural Phenomenon or Process · <type>"]
     assert legend(page) == {"mention DISO": "Disorders", "mention nil": "NIL: not in the knowledge base"}

@@ -7,10 +7,11 @@ import pytest
 from spacy_pel.candidates.evidence import find_candidates
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.annotated_text import AliasPriors, unmarked
+from spacy_pel.index.annotated_text import AliasPriors, FormsInText, unmarked
 from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_rows import KIND
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 from spacy_pel.util.arrow_files import read_arrays, write_arrays
@@ -236,6 +237,19 @@ def test_what_cannot_be_built(kb, encoder):
     elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
     with pytest.raises(PelError, match="PEL-E407"):
         EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=["mention"], documents=elsewhere)
+
+
+def test_forms_in_text_are_read_from_names():
+    kb = KnowledgeBase([Entity("A", "Food aid", ("AIDS",)), Entity("B", "relief"), Entity("C", "ration")])
+    surfaces = ["AIDS", "AIDS", "aids", "relief", "a relief", "a relief", "relief"]
+    priors = AliasPriors.build(surfaces, np.array([0, 0, 1, 0, 0, 0, -1]))
+    forms = FormsInText.of(priors, kb, kb["A"])
+    assert (forms.counts, forms.n_others, forms.n_mentions) == ({"AIDS": 2, "relief": 1}, 1, 5)
+    assert str(forms) == "AIDS 2 · relief 1 · others 2"
+    assert str(FormsInText.of(priors, kb, kb["A"], n=1)) == "AIDS 2 · others 3"
+    assert str(FormsInText.of(priors, kb, kb["C"])) == ""
+    kb.put([Entity("A", "Food aid", ("a relief",))])  # not saved yet
+    assert FormsInText.of(priors, kb, kb["A"]).counts["a relief"] == 2
 
 
 def test_places_outside_of_mentions_in_capitals_or_not():

@@ -347,7 +347,8 @@ def test_the_evidence_of_a_candidate(make_nlp):
     first = found.candidates[0]
     assert (first.id, first.name, first.nearest_name) == ("C01", "Myocardial infarction", "heart attack")
     assert (first.types, first.definition, first.xrefs) == (("T047",), None, ("MESH:D009203", "ICD10:I21"))
-    assert "C01: Disease or Syndrome; MESH:D009203, ICD10:I21" in str(found).splitlines()
+    assert first.forms is not None
+    assert {"C01: Disease or Syndrome", "  codes: MESH:D009203 · ICD10:I21"} <= {*str(found).splitlines()}
     (sugar,) = (one for one in found.candidates if one.id == "C06")
     assert sugar.definition == "A disorder of blood sugar."
     assert "C06: Disease or Syndrome; A disorder of blood sugar." in found.to_text(len(found.candidates)).splitlines()

@@ -68,6 +68,7 @@ def test_entities(client):
     one = client.get("/entity/C1").json()
     assert (one["id"], one["name"], one["aliases"]) == ("C1", "aspirin", ["acetylsalicylic acid"])
     assert (one["types"], one["definition"], one["url"]) == (["T109", "T121"], "Relieves pain.", None)
+    assert one["forms"] == {"counts": {}, "n_others": 0, "n_mentions": 0}
     assert one["type_names"] == ["Organic Chemical", "Pharmacologic Substance"]
     assert (one["group"], one["group_name"]) == ("CHEM", "Chemicals & Drugs")
     rxnorm = "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=1191"

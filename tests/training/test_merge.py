@@ -411,10 +411,11 @@ def test_names_of_other_entities_can_be_left_out():
     assert run(BASE, **{"merge.sources.onto.only_known": False})[1]["D003371"].canonical_name == "cough"
 
 
-@pytest.mark.parametrize("name", ["licensed.cfg", "medic.cfg", "open_cui.cfg"])
-def test_shipped_configs_are_valid(name):
+@pytest.mark.parametrize("name", ["licensed.cfg", "medic.cfg", "open_cui.cfg", "tiny_kb.cfg"])
+def test_shipped_configs_are_valid_and_tell_forms_of_text_from_names(name):
     config = Config().from_disk(Path(__file__).parents[2] / "configs" / name)
-    assert parse_merge_config(config["merge"]).sources
+    sources = parse_merge_config(config["merge"]).sources
+    assert sources and all(source.forms == (source.reader == "corpusnames") for source in sources.values())
 
 
 def row(entity_id, name):

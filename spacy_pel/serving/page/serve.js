@@ -358,16 +358,23 @@ function candidate(one, answer) {
   );
 }
 
-/** Types, definition, codes and names. */
+/** Types, definition, names, what annotated text calls it, and codes. */
 function entityCard(entity) {
   const others = entity.aliases.filter((name) => name !== entity.name);
   const swatch = entity.group ? el("span", { class: `key ${entity.group}`, title: entity.group_name }) : null;
   return [
     entity.types.length ? el("p", { class: "types" }, swatch, entity.type_names.map((name) => el("span", { class: "chip" }, name))) : null,
     entity.definition ? el("p", {}, entity.definition) : null,
+    listed("Names", [entity.name, ...others]),
+    listed("In annotated text", entity.forms ? formsOf(entity.forms) : []),
     listed("Codes", entity.xrefs.map(link)),
-    listed("Names", others),
   ].filter(Boolean);
+}
+
+function formsOf({ counts, n_mentions: all }) {
+  const shown = Object.entries(counts);
+  const rest = all - shown.reduce((sum, [, count]) => sum + count, 0);
+  return [...shown, ...(rest ? [["others", rest]] : [])].map(([form, count]) => `${form} ${count}`);
 }
 
 /** The first things of a list, and a button for the others. */
