@@ -23,6 +23,7 @@ SCALES = "embeddings.word_embeddings.scales"  # of 8 bits
 _HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
 _ROWS = 32  # of a product of matrices, or a multiple: for a few rows MKL sums in another order
+_AT_ONCE = 32 * _ROWS  # tokens that are widened fourfold at a time: inference takes the most memory there
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
 _ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
 
@@ -133,8 +134,8 @@ class Bert(nn.Module):
         layers: Any = self.encoder["layer"]
         for layer in layers:
             tokens = self._after(layer["attention"]["output"], self._attend(layer, tokens, shapes, bias), tokens)
-            wide = functional.gelu(layer["intermediate"]["dense"](tokens))
-            tokens = self._after(layer["output"], wide, tokens)
+            widen, parts = layer["intermediate"]["dense"], tokens.split(_AT_ONCE) if tokens.dim() == 2 else [tokens]
+            tokens = torch.cat([self._after(layer["output"], functional.gelu(widen(part)), part) for part in parts])
         return tokens
 
     def _attend(self, layer: Any, tokens: Tensor, shapes: Sequence[tuple[int, int]], bias: Tensor | None) -> Tensor:
@@ -143,9 +144,8 @@ class Bert(nn.Module):
         if tokens.dim() == 3:
             return self._read(*sides, bias=bias)
         parts = zip(*(side.split([n * length for n, length in shapes]) for side in sides), strict=True)
-        width = tokens.shape[1]
         read = [
-            self._read(*(side.view(*shape, width) for side in part), bias=None).view(-1, width)
+            self._read(*(side.view(*shape, tokens.shape[1]) for side in part), bias=None).flatten(0, 1)
             for shape, part in zip(shapes, parts, strict=True)
         ]
         return torch.cat(read)

@@ -68,6 +68,8 @@ def test_a_sequence_gets_the_same_vector_whatever_stands_beside_it(tiny_bert, tm
         found = encoder.encode_names([names[i] for i in which])
         np.testing.assert_array_equal(found, np.stack([alone[i] for i in which]))
     torch.set_num_threads(threads)
+    many = encoder.encode_names([names[-1]] * encoder.batch_size)  # more tokens than are widened at a time
+    np.testing.assert_array_equal(many, np.stack([alone[-1]] * len(many)))
 
 
 def test_the_default_is_torch_in_float32_on_a_processor():
