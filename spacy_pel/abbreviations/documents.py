@@ -25,12 +25,12 @@ _COUNTED = (
 _OWN = "access|antibiotics?|cells?|coli|difficile|dimers?|fib|fluids?|lymphocytes?|peptides?|scans?|scores?|sections?"
 _GREEK = r"(?:alpha|beta|gamma|delta|[\u03b1-\u03b4])"
 _KIND = (
-    rf"(?:(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}})(?!\s(?:{_OWN})\b|\.\s[a-z]|-(?!\w+ed\b|positive|negative)[a-z])|{_GREEK}"
+    rf"(?:(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}})(?!\s(?:{_OWN})\b|\.\s[a-z]|-(?!\w+ed\b|positive|negative)[a-z])|{_GREEK}\d?"
     rf"|\d{{1,3}}(?:[A-Z]|{_GREEK})?(?!\s(?:{_COUNTED})\b))(?![A-Za-z0-9])"
 )
 _AND = r"(?:,?\s+(?:and|or|and/or|&|as\s+well\s+as)\s+)"
-# "hepatitis B/C", "IL-4/-13"; but "ERK1/2" is one name
-_SLASH = r"(?:(?:(?<=[ /][A-Z\d])|(?<=[ /][A-Z]\d))/|/(?=-))"
+# "hepatitis B/C", "IL-4/13", "IL-4/-13"; but "ERK1/2" is one name
+_SLASH = r"(?:(?:(?<=[ /-][A-Z\d])|(?<=[ /-][A-Z]\d))/|/(?=-))"
 # "hepatitis A, B and C"; "hepatitis C, D" and "IL-6, -8, and TNF" if the last item ends there
 _KINDS = re.compile(
     rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:(?:,\s*|{_SLASH})-?{_KIND})*"
@@ -110,8 +110,10 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                 names = [own]  # "A fib" of "vitamin D and A fib"; not "B virus" of "hepatitis A and B virus"
             elif {*whole[-2:]} != {surface}:
                 names = [*whole, *(f"{name} virus" for name in whole)]  # "B" of "influenza A and B"
-                if whole and (surface[0] == "-" or whole[-1].startswith(f"{bare} ")):
-                    otherwise = whole[-1]  # neither "-10" nor "B" of "B and T cells" stands for itself
+                if whole and (surface[0] == "-" or text[start - 1] == "/" or whole[-1].startswith(f"{bare} ")):
+                    otherwise = whole[
+                        -1
+                    ]  # neither "-10", "7" of "caspase-3/7" nor "B" of "B and T cells" stands for itself
         else:
             last, shared = _LAST_WORD.match(text, end), _SHARED.match(text, end)
             names = [f"{bare}{last[1][n:]}" for n in range(2, min(7, len(last[1]) - 4))] if last else []
