@@ -200,6 +200,14 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
     return reading
 
 
+def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
+    """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
+    reading = read(text, apart=apart)
+    if reading.places is None or is_word is None or not _IN_WORD.search(text):
+        return reading
+    return _read(text, False, apart, is_word)
+
+
 def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
     """What is read of the text of spaCy's Doc, as a Doc: the same one, unless its text is read as another one. Two
     words that the knowledge base of a linker has stay apart between two lines, "pain-\\nfever", unless it has both as
@@ -209,9 +217,7 @@ def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
         doc: the document.
         nlp: a pipeline, whose tokenizer divides the other text.
     """
-    reading = read(doc.text, apart=True)
-    if reading.places is not None and _IN_WORD.search(doc.text):
-        reading = _read(doc.text, False, True, partial(_is_word, nlp))
+    reading = read_apart(doc.text, partial(_is_word, nlp), apart=True)
     return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
