@@ -25,12 +25,12 @@ _COUNTED = (
 _OWN = "access|antibiotics?|cells?|coli|difficile|dimers?|fib|fluids?|lymphocytes?|peptides?|scans?|scores?|sections?"
 _GREEK = r"(?:alpha|beta|gamma|delta|[\u03b1-\u03b4])"
 _KIND = (
-    rf"(?:(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}})(?!\s(?:{_OWN})\b|\.\s[a-z]|-(?!\w+ed\b|positive|negative)[a-z])|{_GREEK}"
+    rf"(?:(?:[A-Z]\d{{0,2}}|[IVX]{{1,4}})(?!\s(?:{_OWN})\b|\.\s[a-z]|-(?!\w+ed\b|positive|negative)[a-z])|{_GREEK}\d?"
     rf"|\d{{1,3}}(?:[A-Z]|{_GREEK})?(?!\s(?:{_COUNTED})\b))(?![A-Za-z0-9])"
 )
 _AND = r"(?:,?\s+(?:and|or|and/or|&|as\s+well\s+as)\s+)"
-# "hepatitis B/C", "IL-4/-13"; but "ERK1/2" is one name
-_SLASH = r"(?:(?:(?<=[ /][A-Z\d])|(?<=[ /][A-Z]\d))/|/(?=-))"
+# "hepatitis B/C", "IL-4/13", "IL-4/-13"; but "ERK1/2" is one name
+_SLASH = r"(?:(?:(?<=[ /-][A-Z\d])|(?<=[ /-][A-Z]\d))/|/(?=-))"
 # "hepatitis A, B and C"; "hepatitis C, D" and "IL-6, -8, and TNF" if the last item ends there
 _KINDS = re.compile(
     rf"\b([A-Za-z]{{2,}})([ -]?)({_KIND}(?:(?:,\s*|{_SLASH})-?{_KIND})*"
@@ -50,6 +50,15 @@ _WITH_NEXT = re.compile(r"[A-Z]+\d*[\s-][a-z]+")
 # labels of words that are not meant as the names that they are, if the last item has another label, or the same one
 _SITES = ("ANATOMICAL_STRUCTURE", "SPATIAL_CONCEPT")
 _PARTS = ("BIOLOGIC_FUNCTION", "HEALTH_CARE_ACTIVITY", "SPATIAL_CONCEPT")
+# what clinical notes always write short; in capitals they are other names: "TX", "FX"
+_NOTED = dict(
+    pair.split("=")
+    for pair in (
+        "dx=diagnosis ddx=differential_diagnosis tx=treatment hx=history rx=prescription sx=symptoms fx=fracture"
+        " bx=biopsy abx=antibiotics"
+    ).split()
+)
+_OF_ECG = re.compile(r"[\s\u2010-\u2015-](?:segment|elevat|depress|chang|deviat|abnormal)")  # after "ST"
 
 Shortened = tuple[int, int, list[str]]  # where it is, and what it may stand for, the likeliest first
 
@@ -83,7 +92,8 @@ def _beginnings(words: str) -> list[str]:
 
 
 def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) -> list[str | None]:
-    """What mentions stand for that are items of a list and lack the word that its items share.
+    """What mentions stand for that are items of a list and lack the word that its items share, or shorthand of
+    notes.
 
     Args:
         text: of the document.
@@ -101,6 +111,9 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
         otherwise: str | None = None
         surface = text[start:end]
         bare = surface.rstrip("-")
+        noted = _NOTED.get(surface.lower(), "") if surface[1:].islower() else ""
+        if surface == "ST" and _OF_ECG.match(text, end):
+            noted = "ST segment"
         if start in kinds and end >= kinds[start][0]:
             kind_end, whole = kinds[start]
             own = following[0] if (following := _WITH_NEXT.match(text, start)) is not None else ""
@@ -110,8 +123,8 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                 names = [own]  # "A fib" of "vitamin D and A fib"; not "B virus" of "hepatitis A and B virus"
             elif {*whole[-2:]} != {surface}:
                 names = [*whole, *(f"{name} virus" for name in whole)]  # "B" of "influenza A and B"
-                if whole and (surface[0] == "-" or whole[-1].startswith(f"{bare} ")):
-                    otherwise = whole[-1]  # neither "-10" nor "B" of "B and T cells" stands for itself
+                if whole and (surface[0] == "-" or text[start - 1] == "/" or whole[-1].startswith(f"{bare} ")):
+                    otherwise = whole[-1]  # not "-10", "7" of "caspase-3/7" or "B" of "B and T cells" itself
         else:
             last, shared = _LAST_WORD.match(text, end), _SHARED.match(text, end)
             names = [f"{bare}{last[1][n:]}" for n in range(2, min(7, len(last[1]) - 4))] if last else []
@@ -122,6 +135,8 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                     # "systolic and diastolic heart failure", but not "pain and anxiety disorders"
                     tails = [] if " " in bare else tails[:-1]
                 names += [f"{bare} {words}" for tail in tails for words in (tail, tail.removesuffix("s"))]
+        if noted:
+            names, otherwise = [], noted.replace("_", " ")
         read.append(next(filter(partial(_is_name, kb), names), otherwise))
     return read
 

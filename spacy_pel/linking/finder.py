@@ -1,5 +1,6 @@
 """Finds the candidates of mentions, and the evidence for each."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,12 @@ from .mention_types import type_shares
 from .query import MentionQuery
 
 EntityTypes = dict[str, frozenset[str]]
+# next to plain words: "i am sad", "sat on"; not "has cad"
+_BEFORE_WORDS = frozenset(
+    "a am an are feel feels felt he her his i is it my our she so the their they too very was we were you your".split()
+)
+_AFTER_WORDS = frozenset("at on the to up".split())
+_SHORTHAND = re.compile(r"[/:;]|\b[bcdfghj-np-tvwxz]{2,5}\b")
 _SENTENCE = 3  # blanks: "HIV/AIDS" is no text in capitals
 
 
@@ -125,19 +132,31 @@ class CandidateFinder:
 
 def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
     """Of each mention that is a plain word the word in lower case; "" of others. It is none in capitals, "SAD", unless
-    all of its text is, nor in a text without capitals; other acronyms may be written so everywhere: "copd"."""
+    all of its text is. In a text without capitals it is one where prose surrounds it, "we ate", unless that has
+    shorthand, too, "his cad, htn"; other acronyms may be written so everywhere: "copd"."""
     words = [query.form.lower() for query in queries]
     texts = {query.context for query, word in zip(queries, words, strict=True) if word in PLAIN_WORDS}
     has_capitals = {text: bool(text) and not text.islower() for text in texts}
+    has_shorthand = {text: not text or _SHORTHAND.search(text) is not None for text in texts}
     is_in_capitals = {text: text.isupper() and text.count(" ") >= _SENTENCE for text in texts}
     return [
         word
-        if word in PLAIN_WORDS and (is_in_capitals if query.form.isupper() else has_capitals)[query.context]
+        if word in PLAIN_WORDS
+        and (
+            (is_in_capitals if query.form.isupper() else has_capitals)[query.context]
+            or not (query.form.isupper() or has_shorthand[query.context] or not _is_in_prose(query))
+        )
         else ""
         for query, word in zip(queries, words, strict=True)
     ]
 
 
+def _is_in_prose(query: MentionQuery) -> bool:
+    """Whether words stand next to a mention that hardly stand next to an acronym."""
+    before, after = query.text[: query.start].rsplit(maxsplit=1)[-1:], query.text[query.end :].split(maxsplit=1)[:1]
+    return not _BEFORE_WORDS.isdisjoint(before) or not _AFTER_WORDS.isdisjoint(after)
+
+
 def _is_acronym(form: str, names: Sequence[str]) -> bool:
-    """Whether a form is a name of an entity in capitals only."""
-    return all(name.isupper() for name in names if normalize_alias(name) == form)
+    """Whether a form is a name of an entity with capitals inside only: "SAD", "ChAT"."""
+    return all(not name.islower() and not name[1:].islower() for name in names if normalize_alias(name) == form)

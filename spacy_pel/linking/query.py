@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..types import Candidate, MentionInText, Vectors
-from ..util.reading import read
+from ..util.reading import read_apart
 
 # More than a template reads on one side of a mention.
 _CHARACTERS_PER_SIDE = 2048
@@ -59,8 +59,9 @@ def make_queries(
     *,
     types: Sequence[Vectors | None],
     spelled_out: Callable[[list[tuple[str, int]]], list[str | None]],
+    is_name: Callable[[str], object] | None = None,
 ) -> list[MentionQuery]:
-    """Queries for the mentions of a text, with the text as it is read, see ``read``.
+    """Queries for the mentions of a text, with the text as it is read, see ``read_apart``.
 
     Args:
         text: of a document.
@@ -68,8 +69,9 @@ def make_queries(
         types: of each, as a detector read it.
         spelled_out: given what is read of each and where it starts, what the linker reads instead of an abbreviation,
             see ``replace_mention``; None = nothing.
+        is_name: tells which words are names together, and stay apart at a character of no width; None = none.
     """
-    reading = read(text)
+    reading = read_apart(text, is_name)
     queries: list[MentionQuery] = []
     places = reading.read([(start, end) for start, end, _ in mentions])
     for (start, end, label), of_mention, (first, last) in zip(mentions, types, places, strict=True):

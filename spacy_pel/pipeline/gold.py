@@ -55,7 +55,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                     forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
         read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, component.kb))
-        return make_queries(text, mentions, types=types, spelled_out=read_as)
+        return make_queries(text, mentions, types=types, spelled_out=read_as, is_name=component.kb.ids)
 
     return queries_of_document
 

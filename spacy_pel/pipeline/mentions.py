@@ -139,7 +139,9 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool,
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
     names = whole_names(doc.text, mentions, kb)
     read_as = partial(spelled_out, forms=forms, names=names)
-    return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as)
+    return make_queries(
+        doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as, is_name=getattr(kb, "ids", None)
+    )
 
 
 def write_links(

@@ -5,7 +5,7 @@ import json
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, pairwise, starmap
 from pathlib import Path
 from typing import IO, Any, TypeVar
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -18,6 +18,7 @@ csv.field_size_limit(LONGEST_LINE)  # of the process; the default is 131,072 cha
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
 # what data of another kind than a reader expects can raise in it
 DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
+_LONG_NUMBER = 4  # digits, which ids have rather than values
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
 
@@ -59,7 +60,7 @@ def read_cells(
         for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
             width = width or len(cells)
             for at, cell in enumerate(cells if number > first else ()):
-                if "\n" in cell and _holds_rows(cell, at, width, delimiter, texts=texts):
+                if "\n" in cell and _holds_rows(cells, at, width, delimiter, texts=texts):
                     raise not_a_row(f"a cell with rows in it: {quoted(cell)}")
             if cells:
                 yield number, cells
@@ -68,23 +69,36 @@ def read_cells(
         raise not_a_row(f"an error: {err}".replace("'\t'", "a tab")) from err
 
 
-def _holds_rows(cell: str, at: int, width: int, delimiter: str, *, texts: bool) -> bool:
+def _holds_rows(cells: list[str], at: int, width: int, delimiter: str, *, texts: bool) -> bool:
     """Whether quotation marks of a text, rather than of a cell, swallowed rows: the lines in the cell complete its own
-    row, are rows, and begin another one. In a table of two columns, this may as well be a text with tabs.
+    row, are rows, and begin another one. In a table of two columns, this may as well be a text with tabs, unless the
+    other cells of these rows are ids like its own.
 
     Args:
-        cell: a cell of several lines.
-        at: its column, from 0.
+        cells: of a row.
+        at: the column, from 0, of a cell of several lines.
         width: number of columns.
         delimiter: between cells.
         texts: see ``read_cells``.
     """
+    cell = cells[at]
     if delimiter == "\t" and not texts:
         return delimiter in cell  # nothing but a text has tabs
     # no blank follows a comma between cells, as in a sentence
     marks = [len(re.findall(rf"{re.escape(delimiter)}(?! )", line)) for line in cell.split("\n")]
     is_sure = not texts or (delimiter == "\t" and width > 2)
+    if texts and width == len(cells) == 2:
+        ids = [row.split(delimiter)[at - 1] for row in delimiter.join(cells).split("\n")]
+        is_sure = all(starmap(_may_follow, pairwise(ids)))
     return is_sure and marks == [width - 1 - at, *[width - 1] * (len(marks) - 2), at]
+
+
+def _may_follow(first: str, second: str) -> bool:
+    """Whether two cells may be the ids of two rows in a row: "1" and "2", "note-9" and "note-10"."""
+    if first.isdecimal() and second.isdecimal() and len(first) < _LONG_NUMBER:
+        return int(second) == int(first) + 1
+    shapes = {re.sub(r"\d+", "0", cell.strip()) for cell in (first, second)}
+    return first != second and len(shapes) == 1 and "0" in shapes.pop()
 
 
 def read_rows(

@@ -102,11 +102,15 @@ ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,
 _SLASH = (
     r"(?<=[A-Z][A-Z0-9])/(?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
     r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
+    r"|(?<=[a-z]['\u2019]s)/(?=[A-Za-z][a-z]{3})|(?<= disease|syndrome|disorder)/(?=[A-Za-z][a-z]{3})"
 )
 _WITHOUT_END = "amp|lt|gt|nbsp|quot|apos|[mn]dash|[lr][sd]quo"
 _PAIRED = re.compile(r"[<\[](/?[A-Za-z][\w:.-]*)(?:(?=\s*/?>|\s*=|\s+[\w:-]+\s*=)[^<>\[\]]*>|(?:=[^\[\]\n]*)?\])")
 _RULES = {
     "slash": _SLASH,
+    "wide": "[\uff01-\uff5e]",
+    # which tokenizers divide words at: "non\u2013small", "IFN\u2013\u03b3"
+    "dash": "(?:(?<=\\b[Nn]on)|(?<=[A-Z])(?=.[\u03b1-\u03c9]))[\u2011-\u2015\u2212](?=[^\\W_])",
     "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{7,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\]",  # of MIMIC-III: "[**Last Name**]"
@@ -125,7 +129,7 @@ _RULES = {
     r"\ufff0-\ufff8\ufffc\ufffe\uffff\U000f0000-\U0010ffff]+",
 }
 _CHANGED = re.compile(rf"(?=[^a-zA-Z0-9\s])(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})")
-_INSTEAD = {"block": "\n\n", "control": " ", "placeholder": "\u2026", "slash": " / "}
+_INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "slash": " / "}
 _IN_WORD = re.compile(rf"{_RULES['hyphen']}|(?<=[^\W_]){_ZERO}(?=[^\W_])")
 _APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
@@ -200,6 +204,14 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
     return reading
 
 
+def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
+    """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
+    reading = read(text, apart=apart)
+    if reading.places is None or is_word is None or not _IN_WORD.search(text):
+        return reading
+    return _read(text, False, apart, is_word)
+
+
 def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
     """What is read of the text of spaCy's Doc, as a Doc: the same one, unless its text is read as another one. Two
     words that the knowledge base of a linker has stay apart between two lines, "pain-\\nfever", unless it has both as
@@ -209,9 +221,7 @@ def as_read(doc: Any, nlp: Any) -> tuple[Any, Reading]:
         doc: the document.
         nlp: a pipeline, whose tokenizer divides the other text.
     """
-    reading = read(doc.text, apart=True)
-    if reading.places is not None and _IN_WORD.search(doc.text):
-        reading = _read(doc.text, False, True, partial(_is_word, nlp))
+    reading = read_apart(doc.text, partial(_is_word, nlp), apart=True)
     return doc if reading.places is None else nlp.tokenizer(reading.text), reading
 
 
@@ -256,6 +266,8 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             first = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1:]
             second = _WORD.findall(text, end, end + _LONGEST_WORD)[:1]
             yield start, end, " " * (is_between and _are_two((*first, *second), is_word))
+        elif kind == "wide":  # a letter, digit or sign of ASCII
+            yield start, end, chr(ord(changed) - 0xFEE0)
         elif kind != "slash" or apart:
             yield start, end, _INSTEAD.get(str(kind), "")
 

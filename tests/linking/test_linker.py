@@ -82,7 +82,8 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
     "text, is_candidate",
     [
         ("She felt sad.", [False, True]),
-        ("she felt sad.", [True, True]),  # a text without capitals
+        ("she felt sad.", [False, True]),  # prose without capitals
+        ("copd, sad, htn", [True, True]),  # shorthand
         ("SAD is treated.", [True, True]),
         ("HE FEELS SAD TODAY.", [False, True]),  # a text in capitals
         ("Sad today.", [False, True]),

@@ -160,6 +160,11 @@ def test_cells(tmp_path):
     assert cells("a\tb", "", '"c\td"\te') == [(1, ["a", "b"]), (3, ["c\td", "e"])]
     assert cells('"a\tb', quotes=False) == [(1, ['"a', "b"])]
     assert cells('a,"b', 'c"', delimiter=",") == [(2, ["a", "b\nc"])]
+    for kept in (["n\tt", '1\t"a\tb', '5\tc"'], ["n\tt", 'x\t"a', 'y\tb"'], ["n,t", '1,"a', '2, b"']):
+        assert len(cells(*kept, delimiter=kept[0][1], texts=True)) == 2
+    for swallowed in (["n\tt", '1\t"a', '2\tb"'], ["t\tn", '"a\td9', 'b"\td10'], ["n,t", '7123,"a', '8456,b"']):
+        with pytest.raises(PelError, match=r"E002.*line 2.*rows in it"):
+            cells(*swallowed, delimiter=swallowed[0][1], texts=True)
     for lines in (['a\t"b', "c\td", 'e"\tf'], ['"a', "b"], ['"a"b']):
         with pytest.raises(PelError, match=r"E002.*x\.tsv, line \d.*quotation marks"):
             cells(*lines)

@@ -1,6 +1,6 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -216,13 +216,18 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _with_kinds(self, doc: Doc, mentions: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Mentions, and the other items of lists that begin with one, "hepatitis A, B and C", if these are names that
-        the detector knows. Of the first item it may have found only the word that all share, "hepatitis B/C"."""
+        the detector knows. Of the first item it may have found only the word that all share, "hepatitis B/C", or it
+        tagged the list as one mention, "levels of IL-4/-13"."""
         taken = {offset for mention in mentions for offset in range(*mention)}
         ends = dict(mentions)
         for (first, first_end, first_names), *others in listed_kinds(doc.text):
             known = [(start, end) for start, end, names in others if self._knows(names)]
-            if taken.isdisjoint(range(ends.get(first, 0), first_end)) and first in ends and self._knows(first_names):
+            is_known = self._knows(first_names)
+            if is_known and len(known) == len(others) and doc.text.startswith("/", first_end):
+                ends.setdefault(first, ends.pop(_before_of(doc.text, first, ends), first_end))
+            if first in ends and is_known and taken.isdisjoint(range(ends[first], first_end)):
                 known.append((first, first_end))
+                taken.difference_update(range(first_end, ends[first]))
             elif first_end - 1 not in taken:
                 continue
             ends.update(item for item in known if item[0] == first or taken.isdisjoint(range(*item)))
@@ -347,6 +352,11 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
         mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
         return example.x, [mention for mention in mentions if mention[2] in self.labels]
+
+
+def _before_of(text: str, first: int, ends: Mapping[int, int]) -> int:
+    """Where a mention begins that goes on over a character after its "of", "levels of IL-4"; -1 = there is none."""
+    return next((start for start, end in ends.items() if start < first < end and text[:first].endswith(" of ")), -1)
 
 
 def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[Doc]]:
