@@ -10,18 +10,16 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
 from ..util import read_json, write_json
-from ..util.arrays import unit_length
 from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, reading, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .pretrained import DTYPES, Store, check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
 from .similarities import Cosine, IndexSide, Representations, Similarity
 from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
-from .token_arrays import RaggedTokens, piece_lists
+from .token_arrays import RaggedTokens
 from .tower import Pooling, TokenTower, Tower
 
 _FILE = "bi_encoder.json"  # the settings
-_TEXT_PIECES = 128  # of a text, for its topic
 _PARTS = {  # settings that are parts, and their registries
     "mention_template": "pel_templates",
     "entity_template": "pel_templates",
@@ -190,20 +188,6 @@ class BiEncoder:
         self.tower("entity")
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
-
-    def encode_texts(self, texts: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """Read the first 128 word pieces of texts with the mention tower: what the texts are about.
-
-        Returns:
-            (n, hidden size), of length 1, to be compared with each other only.
-        """
-        self.tower("mention")
-        # word pieces of more than 16 characters are rare, and a text may be a book
-        starts = [text[: 16 * _TEXT_PIECES] for text in texts]
-        first, last = [self.tokenizer.cls_token_id], [self.tokenizer.sep_token_id]
-        pieces = piece_lists(self.tokenizer, starts)
-        tokens = [first + ids[: _TEXT_PIECES - 2] + last for ids in pieces]
-        return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
     def encode_tokens(self, side: IndexSide, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
         """Encode what is tokenised already, in batches of similar length.

@@ -1,7 +1,7 @@
-"""What annotated text says about entities: which surface forms named them, how often, and which texts."""
+"""What annotated text says about entities: which surface forms named them, and how often."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Entity, MentionInText, Rows, Scores, Vectors
+from ..types import Entity, MentionInText, Rows
 from ..util import counted_form, hash_strings, normalize_alias
-from ..util.arrays import look_up, offsets_of, row_products, softmax
+from ..util.arrays import look_up, offsets_of
 from ..util.arrow_files import write_arrays
 from ..util.names import NOT_WORD, compatible
 from .row_table import map_arrays
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
 PRIORS = "priors.arrow"
-_VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
-# of an entity that no annotated text names, and of a mention without a text around it: topics say nothing
-UNKNOWN = 0.009
-TEMPERATURE = 0.05  # of the softmax over texts; on MedMentions dev it spreads over some 40 of 2,371
-_TEXTS_KEPT = 256  # vectors of texts that are not read again
 
 
 class AliasPriors:
@@ -223,159 +218,3 @@ def unmarked(mentions: Iterable[MentionInText]) -> AliasPriors:
     counts = {form: places[form] for form in forms & set(places)}
     rows, numbers = np.full(len(counts), -1, dtype=np.int32), np.array(list(counts.values()), dtype=np.int32)
     return AliasPriors.summed(hash_strings(list(counts)), rows, numbers)
-
-
-class Topics:
-    """Annotated texts near a text say which entities it is about:
-
-        P(e | text) = sum over annotated texts d that name e of softmax_d(cos(text, d) / TEMPERATURE)
-
-    Args:
-        vectors: (n, width), the texts; of length 1.
-        kb_rows: (p,) ascending, the entity of each pair of entity and text; each pair once.
-        texts: (p,) the text of each pair.
-    """
-
-    def __init__(self, vectors: NDArray[np.float16], kb_rows: NDArray[np.int32], texts: NDArray[np.int32]):
-        self.vectors = vectors
-        self.kb_rows = kb_rows
-        self.texts = texts
-        self._entities, lengths = np.unique(kb_rows, return_counts=True)
-        self._offsets = offsets_of(lengths)
-        self._float32: Vectors | None = None
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-    @classmethod
-    def build(cls, vectors: NDArray[Any], kb_rows: Sequence[Rows]) -> "Topics":
-        """Pair texts with their entities.
-
-        Args:
-            vectors: (n, width), of length 1.
-            kb_rows: for each text the entities that it names, with repeats.
-        """
-        distinct = [np.unique(rows) for rows in kb_rows]
-        rows = np.concatenate([np.zeros(0, np.int64), *distinct])
-        texts = np.repeat(np.arange(len(distinct)), [len(rows) for rows in distinct])
-        order = np.argsort(rows, kind="stable")
-        return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
-
-    def redirected(self, successors: NDArray[np.int32]) -> "Topics":
-        """With the texts of other entities: for each row of the knowledge base the one that gets its texts."""
-        pairs = np.unique(np.stack([successors[self.kb_rows], self.texts]), axis=1)
-        return Topics(self.vectors, *pairs)
-
-    def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
-        """P(entity | text) of pairs.
-
-        Args:
-            vectors: (u, width), of texts; of length 1.
-            texts: (m,) the text of each pair.
-            kb_rows: (m,) its entity.
-
-        Returns:
-            (m,), from 0 to 1; UNKNOWN where no annotated text names the entity.
-        """
-        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
-        if not len(self) or not len(self._entities):
-            return result
-        if self._float32 is None:
-            self._float32 = self.vectors.astype(np.float32)
-        weights = softmax(row_products(vectors, self._float32) / TEMPERATURE)
-        position, known = look_up(self._entities, kb_rows)
-        for text in range(len(vectors)):
-            pairs = np.flatnonzero(known & (texts == text))
-            shares = np.add.reduceat(weights[text][self.texts], self._offsets[:-1])
-            result[pairs] = shares[position[pairs]]
-        return result
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """The pairs by name."""
-        return {"kb_row": self.kb_rows, "text": self.texts}
-
-    def to_disk(self, path: Path) -> None:
-        """Write the files to a folder."""
-        np.save(path / _VECTORS, self.vectors, allow_pickle=False)
-        write_arrays(path / _PAIRS, self.columns())
-
-    @classmethod
-    def from_disk(cls, path: Path) -> "Topics":
-        """Map those of a folder into memory.
-
-        Raises:
-            ValueError: if the files are damaged, or do not fit together.
-        """
-        try:
-            vectors = np.load(path / _VECTORS, mmap_mode="r", allow_pickle=False)
-        except EOFError as err:
-            raise ValueError(f"{_VECTORS} is cut off") from err
-        pairs = map_arrays(path / _PAIRS)
-        kb_rows, texts = pairs["kb_row"], pairs["text"]
-        fits = vectors.ndim == 2 and vectors.dtype == np.float16 and len(kb_rows) == len(texts)
-        if not fits or (np.diff(kb_rows) < 0).any() or (texts < 0).any() or (texts >= len(vectors)).any():
-            raise ValueError(f"{_VECTORS} and {_PAIRS} do not fit together")
-        return cls(vectors, kb_rows, texts)
-
-
-def build_topics(
-    encoder: Any, texts: Sequence[str], kb_rows: Sequence[Rows], *, show_progress: bool = False
-) -> Topics | None:
-    """Encode annotated texts.
-
-    Args:
-        encoder: the encoder of the index.
-        texts: the texts.
-        kb_rows: the entities that each of them names; texts without one are left out.
-
-    Returns:
-        None if there is no such text, or the encoder does not read texts.
-    """
-    used = [number for number, rows in enumerate(kb_rows) if len(rows)]
-    # not in the protocol: an encoder may read mentions and names only
-    encode_texts = getattr(encoder, "encode_texts", None)
-    if not used or encode_texts is None:
-        return None
-    vectors = encode_texts([texts[number] for number in used], show_progress=show_progress)
-    return Topics.build(vectors, [kb_rows[number] for number in used])
-
-
-class TopicReader:
-    """Gives P(entity | text) to the candidates of batches of mentions.
-
-    Texts that were read a short time ago are not read again: a batch may end in the middle of a text, and a text
-    is asked for by surface forms and again in context.
-
-    Args:
-        encoder: the encoder of the index, with ``encode_texts``.
-        topics: those of the index.
-    """
-
-    def __init__(self, encoder: Any, topics: Topics):
-        self.encoder = encoder
-        self.topics = topics
-        self._read: Mapping[str, Vectors] = {}
-
-    def shares(self, texts: Sequence[str], kb_rows: Rows) -> Scores:
-        """P(entity | text) of candidates.
-
-        Args:
-            texts: (n,) the text around each mention; "" = there is none.
-            kb_rows: (n, k) candidates, -1 = none.
-
-        Returns:
-            (n, k), see ``Topics.shares``; UNKNOWN without a text.
-        """
-        result = np.full(kb_rows.shape, UNKNOWN, dtype=np.float32)
-        last = self._read  # another thread may replace it
-        distinct = [text for text in dict.fromkeys(texts) if text]
-        new = [text for text in distinct if text not in last]
-        read = {**last, **dict(zip(new, self.encoder.encode_texts(new) if new else (), strict=True))}
-        self._read = dict(list(read.items())[-max(_TEXTS_KEPT, len(distinct)) :])
-        number_of = {text: number for number, text in enumerate(distinct)}
-        which = np.array([number_of.get(text, -1) for text in texts], dtype=np.int64)
-        known = (kb_rows >= 0) & (which >= 0)[:, None]
-        if known.any():
-            vectors = np.stack([read[text] for text in distinct])
-            result[known] = self.topics.shares(vectors, which[np.nonzero(known)[0]], kb_rows[known])
-        return result

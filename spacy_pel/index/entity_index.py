@@ -18,10 +18,11 @@ from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
-from .annotated_text import AliasPriors, Topics, build_topics, unmarked
+from .annotated_text import AliasPriors, unmarked
 from .embed import LinkedMentions, embed_entities, embed_forms, embed_mentions
 from .faiss_rows import KIND
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
+from .topics import PAIRS, Topics
 
 VERSION = 1  # of the folder's format
 META = "meta.json"
@@ -82,7 +83,7 @@ class EntityIndex:
                 the priors and topics, which count all of its mentions.
             max_mentions_per_entity: maximum number of mention rows of an entity, drawn at
                 random with a fixed seed; None = all.
-            with_topics: read the documents for the topics, if the encoder reads whole texts.
+            with_topics: read the documents for the topics.
             show_progress: show progress bars.
 
         Returns:
@@ -120,7 +121,7 @@ class EntityIndex:
             kb_fingerprint=kb.fingerprint,
             encoder_fingerprint=encoder.fingerprint,
             kinds=tuple(kinds),
-            topics=build_topics(encoder, read, named, show_progress=show_progress) if with_topics else None,
+            topics=Topics.build(read, named) if with_topics and read else None,
         )
 
     def __len__(self) -> int:
@@ -141,7 +142,7 @@ class EntityIndex:
         if self._fingerprint is None:
             columns = [*self.rows.columns().values(), *self.priors.columns().values()]
             if self.topics is not None:
-                columns += [self.topics.vectors, *self.topics.columns().values()]
+                columns += self.topics.arrays
             if len(self.abbreviations):
                 columns += self.abbreviations.columns().values()
             self._fingerprint = fingerprint(
@@ -337,7 +338,7 @@ class EntityIndex:
             # -1: no entity
             rows = {file: np.where(part.kb_rows == -1, 0, part.kb_rows) for file, part in counts.items()}
             rows["rows.arrow"] = self.rows.kb_rows
-            rows |= {"topic_pairs.arrow": self.topics.kb_rows} if self.topics else {}
+            rows |= {PAIRS: self.topics.kb_rows} if self.topics else {}
             for file in (file for file, kb_rows in rows.items() if not in_range(kb_rows, kb.n_rows)):
                 expected = f"rows of the knowledge base in {file}"
                 raise damaged(self.path or "the given bytes", KIND, expected, "other numbers")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError
-from ..index.annotated_text import TopicReader
+from ..index.topics import Topics
 from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
 from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Flags, Mask, Masks, MentionInText, Scores
@@ -52,14 +52,14 @@ class CandidateFinder:
     Args:
         kb: the entities.
         generator: bound to an index.
-        topics: reads the texts that mentions are in; None = they are not read.
+        topics: of annotated text; None = the texts that mentions are in are not read.
         entity_types: label -> types, or ids with all that is below them, that its mentions may have.
         forms: what was found for surface forms.
     """
 
     kb: KnowledgeBase
     generator: CandidateGenerator
-    topics: TopicReader | None
+    topics: Topics | None
     entity_types: EntityTypes
     forms: FormCache
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
 from ..errors import Errors, PelError, Warnings
-from ..index.annotated_text import TopicReader
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
 from ..util import logger
@@ -111,8 +110,7 @@ class Linker:
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
         topics = getattr(index, "topics", None)  # a part of an index has those of its texts
-        reader = None if topics is None else TopicReader(self.encoder, topics)
-        self.finder = CandidateFinder(self.kb, self.generator, reader, self.entity_types, FormCache(self.form_cache))
+        self.finder = CandidateFinder(self.kb, self.generator, topics, self.entity_types, FormCache(self.form_cache))
 
     @property
     def reranker(self) -> Reranker | None:

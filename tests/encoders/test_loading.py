@@ -88,10 +88,10 @@ def test_word_embeddings_stay_as_they_were_saved(tiny_bert, tmp_path, store):
     kept = {name: tensor.dtype for name, tensor in model.state_dict().items() if tensor.dtype != torch.float32}
     assert kept == ({"embeddings.word_embeddings.weight": torch.float16} if store == "float16" else {})
     texts = ["Aspirin relieves a headache.", "fever"]
-    vectors = encoder.encode_texts(texts)
+    vectors = encoder.encode_names(texts)
     encoder.towers.float()
     assert all(tensor.dtype == torch.float32 for tensor in model.state_dict().values())
-    assert np.array_equal(encoder.encode_texts(texts), vectors)
+    assert np.array_equal(encoder.encode_names(texts), vectors)
 
 
 def test_a_saved_tokenizer_is_the_one_of_transformers(tiny_bert, tmp_path):

@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.annotated_text import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.index.faiss_ivf import FaissIVF
+from spacy_pel.index.topics import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiner import LinearCombiner, linear_features
@@ -18,18 +18,6 @@ from spacy_pel.types import TOPIC, Document, Entity, Mention
 
 KB = KnowledgeBase([Entity("V", "cold"), Entity("T", "cold temperature", ("cold",)), Entity("F", "fever")])
 VIRUS, WEATHER = "cough and runny nose of a virus", "snow and ice in the winter weather"
-
-
-class ReadsTexts(HashEmbed):
-    """Counts the texts that it reads."""
-
-    def __init__(self, width=128):
-        super().__init__(width=width)
-        self.texts = []
-
-    def encode_texts(self, texts, *, show_progress=False):
-        self.texts += texts
-        return self.encode_names(texts)
 
 
 def document(number, text, mentions):
@@ -50,20 +38,16 @@ def documents():
     ]
 
 
-@pytest.fixture
-def encoder():
-    return ReadsTexts()
-
-
-def build(encoder, documents, index=None):
+def build(documents, index=None):
     kinds = ("alias", "mention")
-    return EntityIndex.build(KB, encoder, index=index or FaissIVF(), kinds=kinds, documents=documents)
+    return EntityIndex.build(KB, HashEmbed(), index=index or FaissIVF(), kinds=kinds, documents=documents)
 
 
-def by_hand(encoder, documents, text):
-    """P(entity | text), one text and one entity at a time."""
+def by_hand(documents, text):
+    """P(entity | text), by scikit-learn's TF-IDF, one entity at a time."""
     used = [d for d in documents if any(KB.rows(m.ids).max(initial=-1) >= 0 for m in d.mentions if m.ids)]
-    cosines = np.array([encoder.encode_names([d.text])[0] @ encoder.encode_names([text])[0] for d in used])
+    vectorizer = TfidfVectorizer(token_pattern=r"[^\W_]{2,}", sublinear_tf=True).fit([d.text for d in used])
+    cosines = (vectorizer.transform([d.text for d in used]) @ vectorizer.transform([text]).T).toarray()[:, 0]
     weights = np.exp(cosines / TEMPERATURE) / np.exp(cosines / TEMPERATURE).sum()
     named = [{int(row) for m in d.mentions if m.ids for row in KB.rows(m.ids)} for d in used]
     shares = [sum(w for w, rows in zip(weights, named, strict=True) if e in rows) for e in range(len(KB))]
@@ -71,117 +55,91 @@ def by_hand(encoder, documents, text):
 
 
 def test_the_texts_of_a_retired_entity_are_those_of_its_successor():
-    topics = Topics.build(np.eye(3), [np.array([0, 1]), np.array([1]), np.array([2])])
+    topics = Topics.build(["a one", "b two", "c three"], [np.array([0, 1]), np.array([1]), np.array([2])])
     moved = topics.redirected(np.array([1, 1, 2], dtype=np.int32))
     assert (moved.kb_rows.tolist(), moved.texts.tolist()) == ([1, 1, 2], [0, 1, 2])
+    assert all(moved.shares(["two"], np.array([[1]])) > topics.shares(["three"], np.array([[1]])))
 
 
-def test_shares(encoder, documents):
-    topics = build(encoder, documents).topics
+def test_shares(documents):
+    topics = build(documents).topics
     assert len(topics) == 3  # of texts that name an entity
-    texts = ["a runny nose", "a cold winter", VIRUS]
+    texts = ["fever, a runny nose", "in the winter: snow, snow and weather", VIRUS.upper()]
     for text in texts:
-        found = topics.shares(encoder.encode_names([text]), np.zeros(3, np.int64), np.arange(3))
-        assert found == pytest.approx(by_hand(encoder, documents, text), abs=1e-3)
-    together = topics.shares(encoder.encode_names(texts), np.array([2, 0, 2, 1]), np.array([0, 0, 2, 1]))
-    expected = [by_hand(encoder, documents, texts[t])[e] for t, e in [(2, 0), (0, 0), (2, 2), (1, 1)]]
-    assert together == pytest.approx(expected, abs=1e-3)
+        shares = topics.shares([text], np.array([[0, 1, 2]]))[0]
+        assert shares == pytest.approx(by_hand(documents, text), abs=3e-3)
+        assert not topics.shares([f"{text} {'unheard ' * 3}"], np.array([[0, 1, 2]]))[0] == pytest.approx(shares)
+    together = topics.shares([texts[2], "", texts[0], texts[2]], np.array([[0, 2], [0, 1], [1, -1], [1, 0]]))
+    alone = topics.shares([texts[2]], np.array([[0, 1, 2]]))[0]
+    other = topics.shares([texts[0]], np.array([[1]]))[0, 0]
+    expected = [[alone[0], alone[2]], [UNKNOWN] * 2, [other, UNKNOWN], [alone[1], alone[0]]]
+    assert together.tolist() == np.array(expected, np.float32).tolist()
 
 
-def test_of_entities_that_no_text_names_nothing_is_known(encoder, documents):
-    topics = build(encoder, documents[1:2]).topics
-    shares = topics.shares(encoder.encode_names([VIRUS]), np.zeros(3, np.int64), np.arange(3))
-    assert shares == pytest.approx([UNKNOWN, 1, UNKNOWN])
-    empty = Topics.build(np.zeros((0, 4), np.float32), [])
-    shares = empty.shares(np.ones((1, 4), np.float32), np.zeros(2, np.int64), np.arange(2))
-    assert shares == pytest.approx([UNKNOWN] * 2)
+def test_of_entities_that_no_text_names_nothing_is_known(documents):
+    topics = build(documents[1:2]).topics
+    assert topics.shares([VIRUS], np.array([[0, 1, 2]]))[0] == pytest.approx([UNKNOWN, 1, UNKNOWN])
+    assert topics.shares(["\u2026 \ud800"], np.array([[1]]))[0, 0] == pytest.approx(1)  # no word, or a broken one
+    assert Topics.build([], []).shares([VIRUS], np.array([[0, 1]]))[0] == pytest.approx([UNKNOWN] * 2)
 
 
-def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, documents):
-    assert build(HashEmbed(width=16), documents).topics is None
-    assert EntityIndex.build(KB, encoder, index=FaissIVF()).topics is None
-    assert build(HashEmbed(width=16), documents).meta["topics"] == 0
-    built = EntityIndex.build(KB, encoder, index=FaissIVF(), documents=documents, with_topics=False)
+def test_none_without_annotated_text(documents):
+    built = EntityIndex.build(KB, HashEmbed(), index=FaissIVF())
+    assert built.topics is None and built.meta["topics"] == 0
+    built = EntityIndex.build(KB, HashEmbed(), index=FaissIVF(), documents=documents, with_topics=False)
     assert built.topics is None and len(built.priors)
 
 
-def test_disk_and_bytes(encoder, documents, tmp_path):
-    index = build(encoder, documents, FaissIVF())
+def test_disk_and_bytes(documents, tmp_path):
+    index = build(documents)
     index.to_disk(tmp_path / "index")
     for copy in (EntityIndex.from_disk(tmp_path / "index"), EntityIndex.from_bytes(index.to_bytes())):
         assert copy.meta["topics"] == 3 and copy.fingerprint == index.fingerprint
-        assert copy.topics.vectors.tolist() == index.topics.vectors.tolist()
-        for name, values in index.topics.columns().items():
-            assert copy.topics.columns()[name].tolist() == values.tolist()
-    other = build(encoder, [documents[0]], FaissIVF())
+        for ours, theirs in zip(copy.topics.arrays, index.topics.arrays, strict=True):
+            assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())
+    other = build([documents[0]])
     other.topics = index.topics
     other._fingerprint = None
-    assert other.fingerprint != build(encoder, [documents[0]], FaissIVF()).fingerprint
+    assert other.fingerprint != build([documents[0]]).fingerprint
 
 
 # -- in the linker ----------------------------------------------------------------------------------------
 
 
-def make_linker(encoder, documents, weight=5.0, **settings):
+def make_linker(documents, weight=5.0, **settings):
     combiner = LinearCombiner()
     combiner.weights = {name: weight if name == "log_topic" else 0.0 for name in combiner.weights}
-    return Linker(KB, encoder, build(encoder, documents), combiner, NetworkNil(), **settings)
+    return Linker(KB, HashEmbed(), build(documents), combiner, NetworkNil(), **settings)
 
 
 def ask(text, name="cold"):
     return MentionQuery(text, text.index(name), text.index(name) + len(name))
 
 
-def test_the_text_decides_between_entities_of_one_name(encoder, documents):
-    linker = make_linker(encoder, documents)
+def test_the_text_decides_between_entities_of_one_name(documents):
+    linker = make_linker(documents)
     queries = [ask(f"cold, {VIRUS}"), ask(f"cold, {WEATHER}"), MentionQuery("a \n b", 1, 4)]
     assert [link.kb_id for link in linker.link(queries)[:2]] == ["V", "T"]
     table = linker.evidence(queries)
-    expected = by_hand(encoder, documents, queries[0].text)
+    expected = by_hand(documents, queries[0].text)
     wanted = [expected[row] for row in table.kb_rows[0][table.filled[0]]]
     assert table.features[TOPIC][0][table.filled[0]] == pytest.approx(wanted, abs=1e-3)
     assert table.has_candidates.tolist() == [True, True, False]
 
 
-def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
-    linker = make_linker(encoder, documents)
-    encoder.texts.clear()
+def test_all_mentions_of_a_text_are_about_the_same(documents):
+    linker = make_linker(documents, batch_size=2)
     text = f"HD and cold, {VIRUS}"
     short = replace_mention(ask(text, "HD"), "common cold")
-    again = replace_mention(short, "head cold")
-    queries = [ask(text), short, again, pickle.loads(pickle.dumps(short))]
+    queries = [ask(text), short, replace_mention(short, "cold"), pickle.loads(pickle.dumps(ask(text)))]
     assert [query.context for query in queries] == [text] * 4
-    linker.link(queries)
-    assert encoder.texts == [text]
+    first, _, third, last = linker.link(queries)
+    assert first.kb_id == third.kb_id == last.kb_id == "V" and first.probability == last.probability
 
 
-def test_a_text_is_read_once_in_all_batches(encoder, documents):
-    linker = make_linker(encoder, documents, batch_size=2)
-    encoder.texts.clear()
-    first, second = f"cold, {VIRUS}", f"cold, {WEATHER}"
-    linker.link([ask(first)] * 5 + [ask(second)] * 4)
-    assert encoder.texts == [first, second]
-
-
-def test_without_topics_there_is_no_such_feature(documents):
-    linker = make_linker(HashEmbed(), documents)
+def test_without_topics_there_is_no_such_feature():
+    linker = make_linker([])
     query = ask(f"cold, {VIRUS}")
     assert TOPIC not in linker.evidence([query]).features
     assert len(set(linker.link([query])[0].scores)) == 1  # nothing else has a weight
     assert not linear_features(linker.evidence([query]))["log_topic"].any()
-
-
-# -- the bi-encoder ------------------------------------------------------------------------------------------
-
-
-def test_a_bi_encoder_reads_the_beginning_of_texts():
-    encoder = BiEncoder(name="random:layers=1,width=32")
-    encoder.initialize()
-    long = "the heart attack of a man " * 200
-    texts = ["a fever", long, long[:3000], ""]
-    vectors = encoder.encode_texts(texts)
-    assert vectors.shape == (4, 32)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1, 1], abs=1e-4)
-    np.testing.assert_allclose(vectors[1], vectors[2], atol=1e-5)
-    assert abs(vectors[0] - vectors[1]).max() > 1e-3
-    assert encoder.encode_texts([]).shape == (0, 32)
