@@ -1,8 +1,7 @@
 """What the names of entities say of a surface form: which entities it names, and how alike their spellings are."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -10,6 +9,7 @@ from rapidfuzz import process
 from ..kb import KnowledgeBase
 from ..types import Flags, Floats, Rows
 from ..util import normalize_alias
+from ..util.arrays import Ragged
 from .other_forms import derivations, quantity_terms, variants
 
 
@@ -69,25 +69,44 @@ class NamePairs(NamedTuple):
         forms: in normal form.
         form_of: (p,), the form of each pair; a pair may occur several times.
         kb_rows: (p,), its entity.
-        names: of each entity, in normal form; a retired one has none.
+        entity_of: (p,), the piece of ``names`` that has its names.
+        names: of each distinct entity, in normal form; a retired one has none.
     """
 
     forms: Sequence[str]
     form_of: Rows
     kb_rows: Rows
-    names: Mapping[int, list[str]]
+    entity_of: Rows
+    names: Ragged
 
     @classmethod
     def read(cls, kb: KnowledgeBase, forms: Sequence[str], form_of: Rows, kb_rows: Rows) -> "NamePairs":
         """Of the names that a knowledge base stores."""
-        entities = np.unique(kb_rows)
+        entities, entity_of = np.unique(kb_rows, return_inverse=True)
         names, offsets = kb.normalized_names_at(entities)
-        of_entities = (names[start:end] for start, end in pairwise(offsets.tolist()))
-        return cls(forms, form_of, kb_rows, dict(zip(entities.tolist(), of_entities, strict=True)))
+        # an array of them, not a list for each entity: Python's garbage collector would go through thousands of lists
+        return cls(forms, form_of, kb_rows, entity_of, Ragged(np.array(names, dtype=object), offsets))
 
     def take(self, pairs: Rows | Flags) -> "NamePairs":
         """Some of the pairs."""
-        return self._replace(form_of=self.form_of[pairs], kb_rows=self.kb_rows[pairs])
+        return self._replace(**{name: getattr(self, name)[pairs] for name in ("form_of", "kb_rows", "entity_of")})
+
+    def best(self, rate: Callable[[str, list[str]], Any]) -> Floats:
+        """(p,), the best number that a name of the entity has; 0 for an entity without names.
+
+        Args:
+            rate: the number of each of some names, given a form.
+        """
+        pairs, pair_of = np.unique(self.form_of * len(self.names) + self.entity_of, return_inverse=True)
+        forms, entities = np.divmod(pairs, max(len(self.names), 1))
+        names, best = self.names.take(entities), np.zeros(len(pairs))
+        firsts = np.flatnonzero(np.diff(forms, prepend=-1))
+        parts = np.split(names.values, names.offsets[firsts])[1:]
+        rated = [rate(self.forms[form], part.tolist()) for form, part in zip(forms[firsts], parts, strict=True)]
+        if len(names.values):
+            starts = names.offsets[:-1][names.lengths > 0]
+            best[names.lengths > 0] = np.maximum.reduceat(np.concatenate(rated), starts)
+        return best[pair_of]
 
     def similarity(self, scorer: Callable[..., float]) -> Floats:
         """(p,), how a scorer of rapidfuzz rates the spelling of the most similar name; 0 for an entity without names.
@@ -95,13 +114,7 @@ class NamePairs(NamedTuple):
         Word pieces hide spelling: the towers place "carcinomas" and "sarcomas" nearly as close as "carcinomas" and
         "carcinoma".
         """
-        n_rows = int(self.kb_rows.max(initial=0)) + 1
-        pairs, pair_of = np.unique(self.form_of * n_rows + self.kb_rows, return_inverse=True)
-        nearest = [
-            process.extractOne(self.forms[pair // n_rows], self.names[pair % n_rows], scorer=scorer)
-            for pair in pairs.tolist()
-        ]
-        return np.array([0.0 if name is None else name[1] for name in nearest])[pair_of]
+        return self.best(lambda form, names: process.cdist([form], names, scorer=scorer, dtype=np.float64)[0])
 
     def are_preferred(self, kb: KnowledgeBase) -> Flags:
         """(p,), is the form, or a variant of it, the entity's preferred name? Of two entities named "syndactyly", texts
@@ -116,11 +129,12 @@ class NamePairs(NamedTuple):
         """(p,), has the entity a name that says a little more: with "of" something, "cell", "pathway" or "system"
         behind the form or a variant of it, or any one word beside a derivation of the form? "Outer nuclear layer" is
         short for "outer nuclear layer of retina", and "expressed" stands for "gene expression"."""
-        asked = {self.forms[form] for form in set(self.form_of.tolist())}
-        stems = {form: ({form, *variants(form)}, set(derivations(form))) for form in asked}
-        pairs = zip(self.form_of.tolist(), self.kb_rows.tolist(), strict=True)
-        says = [any(_says_more(name, *stems[self.forms[form]]) for name in self.names[row]) for form, row in pairs]
-        return np.array(says, dtype=np.bool_)
+
+        def rate(form: str, names: list[str]) -> list[bool]:
+            same, derived = {form, *variants(form)}, set(derivations(form))
+            return [_says_more(name, same, derived) for name in names]
+
+        return self.best(rate) > 0
 
 
 def _says_more(name: str, same: set[str], derived: set[str]) -> bool:

@@ -1,9 +1,9 @@
 """BERT in pure torch, read from its folder: linking starts without the models of ``transformers``.
 
 Importing those takes longer than all else that ``spacy.load`` does, and 180 MB. The weights have the names
-that ``transformers`` gives them, and the vectors are the same to the last bit; a test compares both. Half of
-the weights of a small BERT are word embeddings: those saved in half precision stay so, which takes half the
-memory, until ``float()`` is called on the module. Call it before training.
+that ``transformers`` gives them, and the vectors are the same to the last bit where gradients are kept; a test
+compares both. Half of the weights of a small BERT are word embeddings: those saved in half precision stay so, which
+takes half the memory, until ``float()`` is called on the module. Call it before training.
 """
 
 import json
@@ -22,6 +22,7 @@ WORDS = "embeddings.word_embeddings.weight"
 SCALES = "embeddings.word_embeddings.scales"  # of 8 bits
 _HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
+_HAS_ONEDNN = torch.backends.mkldnn.is_available() and torch.backends.mkl.is_available()
 _ROWS = 32  # of a product of matrices, or a multiple: for a few rows MKL sums in another order
 _AT_ONCE = 32 * _ROWS  # tokens that are widened fourfold at a time: inference takes the most memory there
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
@@ -51,6 +52,21 @@ class BertOutput(NamedTuple):
     last_hidden_state: Tensor
 
 
+class _Linear(nn.Linear):
+    """Multiplies by oneDNN where nothing is learned: on AMD processors twice as fast as MKL, in float32, too, and the
+    same in any batch and with any number of threads."""
+
+    def __init__(self, n_in: int, n_out: int):
+        super().__init__(n_in, n_out, device=_META)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(..., n_out)"""
+        is_other = torch.is_grad_enabled() or torch.is_autocast_enabled("cpu") or torch.jit.is_tracing()
+        if is_other or not _HAS_ONEDNN or tokens.device.type != "cpu" or tokens.dtype != torch.float32:
+            return super().forward(tokens)
+        return torch.ops.mkldnn._linear_pointwise(tokens, self.weight, self.bias, "none", [], "")  # type: ignore[no-any-return]
+
+
 class Bert(nn.Module):
     """An encoder of Devlin et al. 2019, section 3, without the pooler of its first token.
 
@@ -75,13 +91,13 @@ class Bert(nn.Module):
 
     def _layer(self) -> nn.ModuleDict:
         width, wide = self.config.hidden_size, self.config.intermediate_size
-        heads = {name: _linear(width, width) for name in ("query", "key", "value")}
-        after = nn.ModuleDict({"dense": _linear(width, width), "LayerNorm": self._norm()})
+        heads = {name: _Linear(width, width) for name in ("query", "key", "value")}
+        after = nn.ModuleDict({"dense": _Linear(width, width), "LayerNorm": self._norm()})
         return nn.ModuleDict(
             {
                 "attention": nn.ModuleDict({"self": nn.ModuleDict(heads), "output": after}),
-                "intermediate": nn.ModuleDict({"dense": _linear(width, wide)}),
-                "output": nn.ModuleDict({"dense": _linear(wide, width), "LayerNorm": self._norm()}),
+                "intermediate": nn.ModuleDict({"dense": _Linear(width, wide)}),
+                "output": nn.ModuleDict({"dense": _Linear(wide, width), "LayerNorm": self._norm()}),
             }
         )
 
@@ -202,10 +218,6 @@ def read_bert(path: Path) -> Bert | None:
             weights[name] = saved.to(saved.dtype if stays else torch.float32, copy=True)
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()
-
-
-def _linear(n_in: int, n_out: int) -> nn.Linear:
-    return nn.Linear(n_in, n_out, device=_META)
 
 
 def _bias(mask: Tensor, dtype: torch.dtype) -> Tensor | None:

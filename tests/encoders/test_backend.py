@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from spacy_pel.encoders.backend import CPU, TorchBackend, chosen_precision, encode_batches
+from spacy_pel.encoders.bert import _Linear
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.pretrained import load_encoder
@@ -70,6 +71,25 @@ def test_a_sequence_gets_the_same_vector_whatever_stands_beside_it(tiny_bert, tm
     torch.set_num_threads(threads)
     many = encoder.encode_names([names[-1]] * encoder.batch_size)  # more tokens than are widened at a time
     np.testing.assert_array_equal(many, np.stack([alone[-1]] * len(many)))
+
+
+@pytest.mark.parametrize("shape", [(384, 1536), (1536, 384), (32, 64)])
+def test_products_are_precise_and_the_same_in_any_batch_and_with_any_number_of_threads(shape):
+    torch.manual_seed(0)
+    linear = _Linear(*shape).to_empty(device="cpu")
+    torch.nn.init.normal_(linear.weight)
+    torch.nn.init.normal_(linear.bias)
+    tokens, before = torch.randn(1056, shape[0]), torch.get_num_threads()
+    exact = (tokens.double() @ linear.weight.double().T + linear.bias.double()).detach()
+    with torch.inference_mode():
+        found = linear(tokens)
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            for n in (32, 64, 96, 512, 1056):
+                assert torch.equal(linear(tokens[:n]), found[:n])
+    torch.set_num_threads(before)
+    assert float((found - exact).abs().max()) < 1e-6 * shape[0]
+    assert linear(tokens).requires_grad  # where something is learned, too
 
 
 def test_the_default_is_torch_in_float32_on_a_processor():
