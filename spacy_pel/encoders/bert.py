@@ -22,7 +22,12 @@ WORDS = "embeddings.word_embeddings.weight"
 SCALES = "embeddings.word_embeddings.scales"  # of 8 bits
 _HALF = (torch.float16, torch.bfloat16)
 _META = torch.device("meta")
-_HAS_ONEDNN = torch.backends.mkldnn.is_available() and torch.backends.mkl.is_available()
+# without MKL torch calls oneDNN itself; the operator is torch's own, which a version may lack
+_HAS_ONEDNN = (
+    torch.backends.mkldnn.is_available()
+    and torch.backends.mkl.is_available()
+    and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+)
 _ROWS = 32  # of a product of matrices, or a multiple: for a few rows MKL sums in another order
 _AT_ONCE = 32 * _ROWS  # tokens that are widened fourfold at a time: inference takes the most memory there
 _EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
