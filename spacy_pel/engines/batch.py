@@ -18,7 +18,7 @@ from ..pipeline.mentions import document_record
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
 from ..util.config import import_code
-from ..util.processes import bound_threads, return_free_memory
+from ..util.processes import bound_threads
 from ..util.xrefs import vocabulary_name
 from .corpus import id_of, meta_of
 
@@ -151,9 +151,7 @@ def link_documents(
     """
     with _one_thread, pipeline.nlp.memory_zone():
         done = process_documents(pipeline.nlp, documents, batch_size=batch_size)
-        records = [document_record(pipeline.component, processed, n_candidates, codes) for processed in done]
-    return_free_memory()
-    return iter(records)
+        return iter([document_record(pipeline.component, processed, n_candidates, codes) for processed in done])
 
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:

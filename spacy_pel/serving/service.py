@@ -20,7 +20,6 @@ from ..pipeline.mentions import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..types.semantic_types import SEMANTIC_GROUPS, TYPE_LABELS, label_group, type_group, type_name
 from ..util import normalize_alias
-from ..util.processes import return_free_memory
 from .guard import RequestError
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
@@ -81,7 +80,6 @@ class Service:
                 for processed in process_documents(self.nlp, batch, batch_size=_BATCH):
                     unlinked = {"text": processed.document.text, "mentions": [], "meta": processed.document.meta}
                     records.append(unlinked | document_record(self.component, processed, n_candidates))
-            return_free_memory()
         if all("error" in record for record in records):
             raise RequestError(Errors.E606.format(id=records[0]["id"], got=records[0]["error"]))
         return records

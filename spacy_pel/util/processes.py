@@ -119,8 +119,8 @@ def memory_in_use() -> dict[str, int] | None:
 
 
 def return_free_memory() -> None:
-    """Give the free pages of the heap back to the system, where glibc is used; call it after a batch. They lie between
-    what stays, so glibc keeps them; settings of ``malloc`` that avoid this take a tenth more time."""
+    """Give the free pages of the heap back to the system, where glibc is used; call it after what takes the most. They
+    lie between what stays, so glibc keeps them; settings of ``malloc`` that avoid this take a tenth more time."""
     global _returned
     if sys.platform == "linux" and time.process_time() - _returned >= _EVERY:
         getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)(0)
