@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import spacy_pel
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
 
 ROOT = Path(spacy_pel.__file__).parent
 # Floors, bottom to top: an import, also one for type checking, may lead to the same floor or further down. A file may
@@ -136,3 +138,14 @@ def test_public_names():
     assert set(spacy_pel.__all__) <= set(dir(spacy_pel))
     with pytest.raises(AttributeError, match="no_such_name"):
         spacy_pel.no_such_name  # noqa: B018
+
+
+def test_data_is_read_without_pandas(tmp_path):
+    pytest.importorskip("pandas")
+    KnowledgeBase([Entity(f"C{number}", f"name {number}") for number in range(20)]).to_disk(tmp_path / "kb")
+    loaded = modules_after(
+        "from spacy_pel.kb import KnowledgeBase\n"
+        f"kb = KnowledgeBase.from_disk({str(tmp_path / 'kb')!r})\n"
+        "assert list(map(len, kb.rows_of_aliases([f'name {number}' for number in range(20)]))) == [1] * 20"
+    )
+    assert "pyarrow" in loaded and "pandas" not in loaded

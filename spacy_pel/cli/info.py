@@ -116,6 +116,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     started = time.perf_counter()
     from ..encoders.backend import CPU, chosen_precision
     from ..pipeline.detectors.name_search import example_text
+    from ..pipeline.factory import detector_layers
 
     nlp, name, component = load_pipeline(path)
     seconds, memory = {"load": time.perf_counter() - started}, memory_in_use()
@@ -126,6 +127,9 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
     meta, linker, index, encoder = nlp.meta, component.linker, component.index, component.encoder
     settings = nlp.config["components"][name]
     blocks = [(part, block) for part, block in settings.items() if isinstance(block, dict)]
+    read_by = [("encoder", encoder), ("reranker", linker.reranker and linker.reranker.ranker), *detector_layers(nlp)]
+    backends: list[tuple[str, Any]] = [(part, getattr(reader, "backend", None)) for part, reader in read_by]
+    set_to = {part: backend.precision for part, backend in backends if hasattr(backend, "precision")}
     calibration = {"nil_threshold": linker.nil_threshold, "by_label": linker.label_thresholds}
     return {
         "name": f"{meta['lang']}_{meta['name']}",
@@ -139,7 +143,7 @@ def pipeline_facts(path: Path) -> dict[str, Any]:
         "kb": kb_facts(component.kb),
         "index": None if index is None else index.meta,
         "encoder": None if encoder is None else {"width": encoder.width, "fingerprint": encoder.fingerprint},
-        "precision": getattr(getattr(encoder, "backend", None), "precision", None) or chosen_precision(CPU),
+        "precision": {part: precision or chosen_precision(CPU) for part, precision in set_to.items()},
         "calibration": {**calibration, "n_mentions": sum(linker.decider.confidence.n_mentions.values())},
         "corrections": len(component.learned),
         "seconds": seconds,

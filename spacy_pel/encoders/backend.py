@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..registry import registry
 from ..types import Rows, Vectors
 from ..util import progress
-from ..util.processes import make_fork_safe
+from ..util.processes import make_fork_safe, return_free_memory
 from .bert import Bert
 from .token_arrays import RaggedTokens
 
@@ -127,6 +127,7 @@ def encode_batches(
         if show_progress:
             done = progress(done, description=description, total=len(batches))
         yield from done
+    return_free_memory()
 
 
 def empty_vectors(n: int, width: int) -> Vectors:

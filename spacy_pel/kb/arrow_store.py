@@ -55,9 +55,7 @@ class ArrowStore:
         self._xref_hashes, self._xref_rows = xrefs["hash"], xrefs["row"]
         # of each distinct name: its hash, ascending, and where its rows start
         self._name_hashes, self._name_starts = names["hash"], names["start"]
-        self._names_of_rows, self._names_of_rows_offsets = (
-            part.to_numpy() for part in (names_of_rows.values, names_of_rows.offsets)
-        )
+        self._names_of_rows_offsets, self._names_of_rows = _offsets_and_values(names_of_rows)
         self.n_rows = len(self._entities)
         if not len(self._id_hashes) == self.n_rows == meta["counts"]["rows"]:
             raise self._damaged("files with the same number of rows", "different numbers")
@@ -77,7 +75,7 @@ class ArrowStore:
             and _ascend(offsets, len(self._names_of_rows))
             and in_range(self._names_of_rows, len(self._names)),
             files.XREFS: in_range(self._xref_rows, self.n_rows),
-            files.ENTITIES: all(in_range(column.values.to_numpy(), len(self.type_names)) for column in types),
+            files.ENTITIES: all(in_range(np.from_dlpack(column.values), len(self.type_names)) for column in types),
         }
         for name in (name for name, it_fits in fits.items() if not it_fits):
             raise self._damaged(f"numbers of rows in {name}", "other numbers")
@@ -151,7 +149,7 @@ class ArrowStore:
     @cached_property
     def live(self) -> Mask:
         """By row; False = retired."""
-        parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._entities.chunks()]
+        parts = [np.from_dlpack(chunk.column("live").cast("uint8")) for chunk in self._entities.chunks()]
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
     @cached_property
@@ -228,7 +226,7 @@ class ArrowStore:
 
     def successors(self, ids: Sequence[str]) -> list[str | None]:
         """The successor noted for each id, if it was retired with one."""
-        rows = self._redirects.find("old", ids, self._redirects.chunk(0).column("hash").to_numpy())
+        rows = self._redirects.find("old", ids, np.from_dlpack(self._redirects.chunk(0).column("hash")))
         return [None if row < 0 else self._redirects.cells(np.array([row]), "new")[0][0] for row in rows.tolist()]
 
     def redirects(self) -> dict[str, str]:
@@ -297,5 +295,5 @@ def _ascend(offsets: NDArray[np.integer[Any]], end: int) -> bool:
     return in_range(offsets, end + 1) and bool((offsets[1:] >= offsets[:-1]).all())
 
 
-def _offsets_and_values(lists: pa.ListArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    return lists.offsets.to_numpy(), lists.values.to_numpy()
+def _offsets_and_values(lists: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    return np.from_dlpack(lists.offsets), np.from_dlpack(lists.values)

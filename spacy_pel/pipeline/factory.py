@@ -57,10 +57,15 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
 
     linker = ProxyEntityLinker(name, **settings)
     linker.configs, linker.pipeline_meta = nlp._pipe_configs, nlp.meta
-    models: list[Any] = [getattr(part, "model", None) for _, part in nlp.pipeline]
-    detectors = [shim for model in models if hasattr(model, "walk") for layer in model.walk() for shim in layer.shims]
-    set_precision(linker.precision, detectors)
+    set_precision(linker.precision, [layer for _, layer in detector_layers(nlp)])
     return linker
+
+
+def detector_layers(nlp: Language) -> list[tuple[str, Any]]:
+    """The layers of components that a backend may run, and before each the name of its component."""
+    models: list[Any] = [(name, getattr(part, "model", None)) for name, part in nlp.pipeline]
+    models = [(name, model) for name, model in models if hasattr(model, "walk")]
+    return [(name, shim) for name, model in models for layer in model.walk() for shim in layer.shims]
 
 
 # -- colours ----------------------------------------------------------------------------------------

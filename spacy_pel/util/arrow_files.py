@@ -80,7 +80,7 @@ class Table:
     """Random access to the rows of a chunked Arrow file."""
 
     def __init__(self, buffer: pa.Buffer):
-        self._reader = pa.ipc.open_file(buffer)
+        self._reader = pa.ipc.open_file(buffer, memory_pool=pa.system_memory_pool())  # see read_arrays
         self._batches: list[pa.RecordBatch | None] = [None] * self._reader.num_record_batches
         counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
         self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
@@ -155,19 +155,19 @@ class Table:
             The cells in the order of the rows.
         """
         if not len(rows):
-            return pa.array([], type=self._reader.schema.field(column).type)
+            return pa.nulls(0, self._reader.schema.field(column).type)
         numbers = np.searchsorted(self.starts, rows, side="right") - 1
         order = np.argsort(numbers, kind="stable")
         used, firsts = np.unique(numbers[order], return_index=True)
         parts = []
         for number, group in zip(used, np.split(order, firsts[1:]), strict=True):
             slots = rows[group] - self.starts[number]
-            parts.append(self.chunk(int(number)).column(column).take(pa.array(slots)))
+            parts.append(self.chunk(int(number)).column(column).take(_indices(slots)))
         if len(parts) == 1:  # the stable sort left the rows as they were
             return parts[0]
         back = np.empty(len(order), dtype=np.int64)
         back[order] = np.arange(len(order))
-        return pa.concat_arrays(parts).take(pa.array(back))
+        return pa.concat_arrays(parts).take(_indices(back))
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
@@ -182,9 +182,15 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
 
 def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
-    """Views of the file, without a copy unless it is compressed."""
-    batch = pa.ipc.open_file(buffer).get_batch(0)
-    return {name: batch.column(name).to_numpy() for name in batch.schema.names}
+    """Views of the file, without a copy unless it is compressed. The copy is in the heap: Arrow's pool keeps more."""
+    batch = pa.ipc.open_file(buffer, memory_pool=pa.system_memory_pool()).get_batch(0)
+    return {name: np.from_dlpack(batch.column(name)) for name in batch.schema.names}
+
+
+def _indices(rows: Rows) -> pa.Array:
+    """As ``pa.array``, which imports pandas where that is installed, as ``to_numpy`` does: 20 MB. What links calls
+    neither."""
+    return pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
 
 
 class FoundName(NamedTuple):
@@ -240,5 +246,5 @@ def _in_chunk(names: pa.StringArray, start: int, text: str, words: Sequence[str]
     rank[pc.equal(names, text).to_numpy(zero_copy_only=False)] = 0
     lengths = pc.utf8_length(names).to_numpy(zero_copy_only=False)
     order = np.lexsort((positions, lengths, rank))[:n]
-    chosen = names.take(pa.array(order)).to_pylist()
+    chosen = names.take(_indices(order)).to_pylist()
     return map(FoundName, rank[order].tolist(), lengths[order].tolist(), chosen, positions[order].tolist())

@@ -18,6 +18,7 @@ def test_a_pipeline(folder, facts):
     assert facts["parts"]["encoder"] == "spacy-pel.HashEmbed.v1" and facts["encoder"]["width"] == 64
     assert facts["kb"]["counts"]["entities"] == len(ENTITIES) and facts["index"]["live_rows"]["card"] == len(ENTITIES)
     assert facts["calibration"] == {"nil_threshold": None, "by_label": {}, "n_mentions": 0}
+    assert facts["precision"] == {}  # no transformer
     files = sum(file.stat().st_size for file in (folder / "pipeline").rglob("*") if file.is_file())
     assert facts["bytes"]["all"] == files > sum(facts["bytes"][part] for part in ("encoder", "index", "kb"))
     assert 0 < facts["seconds"]["first_link"] < facts["seconds"]["load"]

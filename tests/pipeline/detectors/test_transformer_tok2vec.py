@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.detectors.transformer_tok2vec import make_transformer_tok2vec
+from spacy_pel.pipeline.factory import detector_layers
 
 NLP = spacy.blank("en")
 TEXT = "The heart attack of the left kidney stone."
@@ -49,6 +50,16 @@ def test_a_token_is_the_mean_of_its_pieces(layer, tiny_bert):
         expected = states[own].mean(axis=0) if own else np.zeros(32)
         assert np.abs(vector - expected).max() < 1e-5, token.text
     assert [token.is_space for token in doc].count(True) == 1
+
+
+def test_a_linker_sets_the_precision():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ner", config={"model": {"tok2vec": {"@architectures": "spacy-pel.TransformerTok2Vec.v1"}}})
+    (layer,) = [layer for name, layer in detector_layers(nlp) if name == "ner" and hasattr(layer, "backend")]
+    assert layer.backend.precision is None
+    encoder = {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 8}
+    nlp.add_pipe("proxy_entity_linker", config={"precision": "bfloat16", "encoder": encoder})
+    assert layer.backend.precision == "bfloat16"
 
 
 def test_long_texts_are_read_in_windows(tiny_bert):
