@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,8 +44,12 @@ def as_list(_: Owner, stored: Any) -> Any:
     return stored if isinstance(stored, list) else list(stored or ())
 
 
-def _as_lists(_: Owner, stored: Any) -> Any:
-    return stored if isinstance(stored, list) else [list(pair) for pair in stored or ()]
+def _as_pairs(_: Owner, stored: Any) -> Any:
+    """What was set, or a linker's (id, score, id, score, ...): dozens of pairs for each mention would keep Python's
+    garbage collector busy."""
+    if stored and isinstance(stored[0], str):
+        return list(map(list, zip(stored[::2], stored[1::2], strict=True)))
+    return stored if isinstance(stored, list) else list(map(list, stored or ()))
 
 
 def _get(owner: Owner, *, name: str, read: ReadStored) -> Any:
@@ -66,7 +71,7 @@ def _doc_and_key(owner: Owner, name: str) -> tuple[Doc, Any]:
 
 # what a linker writes: defaults, or what reads them
 EXTENSIONS: dict[str, Any] = {
-    "candidates": _as_lists,
+    "candidates": _as_pairs,
     "nil_score": None,
     "id": "",
     "name": None,
@@ -167,12 +172,12 @@ def write_links(
         label = link.label if link.label and span.label_ in _TYPES else span.label_
         _change(doc, spans_key, number, span, label=label, kb_id=link.kb_id)
         values = {
-            "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
+            "candidates": tuple(chain.from_iterable(zip(link.ids, link.scores, strict=True))),
             "nil_score": link.nil_score,
             "id": link.kb_id,
             **entities.get(link.kb_id, _NO_ENTITY),
             "probability": link.probability,
-            "set": link.id_set or [],
+            "set": link.id_set or (),
         }
         user_data: Any = doc.user_data
         start, end = span.start_char, span.end_char
