@@ -106,10 +106,11 @@ class Topics:
         position, known = look_up(self._entities, kb_rows)
         distinct, which = numbered(texts)
         for number, text in enumerate(distinct):
-            pairs = known & (which == number)[:, None]
-            if text and pairs.any():
+            own = which == number
+            if text and known[own].any():
                 near = softmax(self._cosines(text)[None] / TEMPERATURE)[0]
-                result[pairs] = np.add.reduceat(near[self.texts], self._offsets[:-1])[position[pairs]]
+                of_entities = np.add.reduceat(near[self.texts], self._offsets[:-1])
+                result[own] = np.where(known[own], of_entities[position[own]], UNKNOWN)
         return result
 
     def _cosines(self, text: str) -> NDArray[np.float64]:

@@ -47,9 +47,8 @@ def as_list(_: Owner, stored: Any) -> Any:
 def _as_pairs(_: Owner, stored: Any) -> Any:
     """What was set, or a linker's (id, score, id, score, ...): dozens of pairs for each mention would keep Python's
     garbage collector busy."""
-    if stored and isinstance(stored[0], str):
-        return list(map(list, zip(stored[::2], stored[1::2], strict=True)))
-    return stored if isinstance(stored, list) else list(map(list, stored or ()))
+    is_flat = stored and isinstance(stored[0], str)
+    return list(map(list, zip(stored[::2], stored[1::2], strict=True) if is_flat else stored or ()))
 
 
 def _get(owner: Owner, *, name: str, read: ReadStored) -> Any:
