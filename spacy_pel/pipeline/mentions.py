@@ -311,14 +311,13 @@ def span_types(doc: Doc, spans: Sequence[Span | None]) -> list[Vectors | None]:
     if not isinstance(stored, bytes) or len(stored) != len(doc) * len(ST21PV):  # the document may be a part of one
         return [None] * len(spans)
     tokens = np.frombuffer(stored, dtype=np.uint8).reshape(len(doc), len(ST21PV))
-    logs = np.log(np.maximum(tokens, _LEAST) / _MOST)
-    is_read = tokens.any(axis=1)
-    types: list[Vectors | None] = []
-    for span in spans:
-        read = None if span is None else logs[span.start : span.end][is_read[span.start : span.end]]
-        if read is None or not len(read):
-            types.append(None)
-            continue
-        mean = np.exp(read.mean(axis=0))
-        types.append((mean / mean.sum()).astype(np.float32))
-    return types
+    # sums up to each token, and of how many tokens
+    is_read = tokens.any(axis=1, keepdims=True)
+    logs = np.where(is_read, np.log(np.maximum(tokens, _LEAST) / _MOST), 0.0)
+    sums = np.pad(np.hstack([logs, is_read]).cumsum(axis=0), ((1, 0), (0, 0)))
+    places = np.array([(0, 0) if span is None else (span.start, span.end) for span in spans], dtype=np.int64)
+    starts, ends = places.reshape(-1, 2).T
+    found = sums[ends] - sums[starts]
+    means = np.exp(found[:, :-1] / np.maximum(found[:, -1:], 1.0))
+    shares = (means / means.sum(axis=1, keepdims=True)).astype(np.float32)
+    return [own if n else None for own, n in zip(shares, found[:, -1].tolist(), strict=True)]
