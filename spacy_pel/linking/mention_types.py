@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
 from ..types.semantic_types import ST21PV, st21pv_type
-from ..util.arrays import numbered, row_products, row_sums
+from ..util.arrays import numbered, row_products
 from .query import MentionQuery
 
 _COLUMNS = {tui: column for column, tui in enumerate(ST21PV)}
@@ -66,8 +66,8 @@ def labels_after_linking(
     known = [number for number, query in enumerate(queries) if query.types is not None]
     if known:
         which, belongs = _belonging(kb, kb_rows[known])
-        each = belongs / np.maximum(belongs.sum(axis=1, keepdims=True), 1.0)
-        of_candidates = row_sums(shares[known][:, :, None] * each[which])
+        each = belongs / np.maximum(belongs.sum(axis=1, keepdims=True, dtype=np.float64), 1.0)
+        of_candidates = np.einsum("nk,nkt->nt", shares[known], each[which])  # adds the candidates in their order
         of_mentions = np.stack([queries[number].types for number in known])  # type: ignore[misc]
         mixed = _OF_DETECTOR * of_mentions + (1 - _OF_DETECTOR) * of_candidates
         for number, column in zip(known, mixed.argmax(axis=1).tolist(), strict=True):
