@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import process
 
 from ..kb import KnowledgeBase
@@ -91,7 +92,7 @@ class NamePairs(NamedTuple):
         """Some of the pairs."""
         return self._replace(**{name: getattr(self, name)[pairs] for name in ("form_of", "kb_rows", "entity_of")})
 
-    def best(self, rate: Callable[[str, list[str]], Any]) -> Floats:
+    def best(self, rate: Callable[[str, NDArray[Any]], Any]) -> Floats:
         """(p,), the best number that a name of the entity has; 0 for an entity without names.
 
         Args:
@@ -102,7 +103,7 @@ class NamePairs(NamedTuple):
         names, best = self.names.take(entities), np.zeros(len(pairs))
         firsts = np.flatnonzero(np.diff(forms, prepend=-1))
         parts = np.split(names.values, names.offsets[firsts])[1:]
-        rated = [rate(self.forms[form], part.tolist()) for form, part in zip(forms[firsts], parts, strict=True)]
+        rated = [rate(self.forms[form], part) for form, part in zip(forms[firsts], parts, strict=True)]
         if len(names.values):
             starts = names.offsets[:-1][names.lengths > 0]
             best[names.lengths > 0] = np.maximum.reduceat(np.concatenate(rated), starts)
@@ -130,7 +131,7 @@ class NamePairs(NamedTuple):
         behind the form or a variant of it, or any one word beside a derivation of the form? "Outer nuclear layer" is
         short for "outer nuclear layer of retina", and "expressed" stands for "gene expression"."""
 
-        def rate(form: str, names: list[str]) -> list[bool]:
+        def rate(form: str, names: NDArray[Any]) -> list[bool]:
             same, derived = {form, *variants(form)}, set(derivations(form))
             return [_says_more(name, same, derived) for name in names]
 

@@ -283,8 +283,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
     rows, first = np.arange(len(shares)), shares.argmax(axis=1)
 
     def column(name: str) -> Floats:
-        values = features.get(name)
-        return np.zeros(filled.shape) if values is None else np.where(filled, values, 0.0).astype(np.float64)
+        return np.where(filled, features.get(name, 0.0), 0.0).astype(np.float64)
 
     def of_first(name: str) -> Floats:
         return column(name)[rows, first]

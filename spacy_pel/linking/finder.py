@@ -12,7 +12,7 @@ from ..errors import Errors, PelError
 from ..index.topics import Topics
 from ..kb import KnowledgeBase
 from ..kb.compare import did_you_mean_id
-from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Flags, Mask, Masks, MentionInText, Scores
+from ..types import MENTION_TYPE, TOPIC, CandidateGenerator, CandidateTable, Flags, Mask, MentionInText, Scores
 from ..types.semantic_types import did_you_mean_value, listed_values
 from ..util import PLAIN_WORDS, normalize_alias
 from .confidence import DEPTH
@@ -67,9 +67,9 @@ class CandidateFinder:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
         that is white space."""
         depth = max(top_k, DEPTH)
-        words = plain_words(queries)
+        words, find = plain_words(queries), self.generator.find_candidates
         if in_context or not queries:
-            table = self._find([query.in_text for query in queries], self.masks(queries), depth)
+            table = find(self.kb, [query.in_text for query in queries], allowed=self.masks(queries), top_k=depth)
         else:
             forms = [word or query.form for query, word in zip(queries, words, strict=True)]
             table = self._find_forms(queries, forms, depth)
@@ -96,13 +96,11 @@ class CandidateFinder:
         acronyms[acronyms] = [_is_acronym(words[number], names) for number, names in named]
         return acronyms
 
-    def _find(self, mentions: Sequence[MentionInText], masks: Masks, depth: int) -> CandidateTable:
-        return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)
-
     def _find_forms(self, queries: Sequence[MentionQuery], forms: Sequence[str], depth: int) -> CandidateTable:
         def find(numbers: list[int]) -> CandidateTable:
             mentions = [MentionInText(forms[i], 0, len(forms[i])) for i in numbers]
-            return self._find(mentions, self.masks([queries[i] for i in numbers]), depth)
+            masks = self.masks([queries[i] for i in numbers])
+            return self.generator.find_candidates(self.kb, mentions, allowed=masks, top_k=depth)
 
         labels = [self.entity_types.get(query.label) for query in queries]
         return self.forms([(depth, *one) for one in zip(labels, forms, strict=True)], find)

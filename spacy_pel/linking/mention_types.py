@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
 from ..types.semantic_types import ST21PV, st21pv_type
-from ..util.arrays import numbered
+from ..util.arrays import numbered, row_products
 from .query import MentionQuery
 
 _COLUMNS = {tui: column for column, tui in enumerate(ST21PV)}
@@ -38,10 +38,10 @@ def type_shares(kb: KnowledgeBase, queries: Sequence[MentionQuery], table: Candi
         return None
     known = list(types)
     shares = np.ones(table.kb_rows.shape, dtype=np.float32)
-    belongs = _belongs(kb, table.kb_rows[known])
+    which, belongs = _belonging(kb, table.kb_rows[known])
     of_mentions: NDArray[np.float32] = np.stack(list(types.values())).astype(np.float32)
-    of_candidates = np.einsum("nkt,nt->nk", belongs, of_mentions)
-    typed = belongs.any(axis=2)
+    of_candidates = np.take_along_axis(row_products(of_mentions, belongs), which, axis=1)
+    typed = belongs.any(axis=1)[which]
     counts = typed.sum(axis=1)
     mean = np.divide(of_candidates.cumsum(axis=1)[:, -1], counts, out=np.ones(len(known), np.float32), where=counts > 0)
     shares[known] = np.where(typed, of_candidates, mean[:, None])
@@ -65,9 +65,9 @@ def labels_after_linking(
     labels: list[str | None] = [None] * len(queries)
     known = [number for number, query in enumerate(queries) if query.types is not None]
     if known:
-        belongs = _belongs(kb, kb_rows[known])
-        each = belongs / np.maximum(belongs.sum(axis=2, keepdims=True), 1.0)
-        of_candidates = (shares[known][:, :, None] * each).cumsum(axis=1)[:, -1]
+        which, belongs = _belonging(kb, kb_rows[known])
+        each = belongs / np.maximum(belongs.sum(axis=1, keepdims=True, dtype=np.float64), 1.0)
+        of_candidates = np.einsum("nk,nkt->nt", shares[known], each[which])  # adds the candidates in their order
         of_mentions = np.stack([queries[number].types for number in known])  # type: ignore[misc]
         mixed = _OF_DETECTOR * of_mentions + (1 - _OF_DETECTOR) * of_candidates
         for number, column in zip(known, mixed.argmax(axis=1).tolist(), strict=True):
@@ -75,12 +75,12 @@ def labels_after_linking(
     return labels
 
 
-def _belongs(kb: KnowledgeBase, kb_rows: Rows) -> Vectors:
-    """(n, k, types of ST21PV), 1 where a candidate is of the type."""
-    filled = kb_rows >= 0
+def _belonging(kb: KnowledgeBase, kb_rows: Rows) -> tuple[Rows, Vectors]:
+    """(n, k), the set of types of each candidate; and (sets, types of ST21PV), 1 where a set has the type."""
     sets = np.zeros(kb_rows.shape, dtype=np.int32)
-    sets[filled] = _type_sets(kb, kb_rows[filled])
-    return (sets[:, :, None] >> _BITS & 1).astype(np.float32)
+    sets[kb_rows >= 0] = _type_sets(kb, kb_rows[kb_rows >= 0])
+    distinct, which = np.unique(sets, return_inverse=True)
+    return which.reshape(sets.shape), (distinct[:, None] >> _BITS & 1).astype(np.float32)
 
 
 def _type_sets(kb: KnowledgeBase, rows: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -30,7 +30,7 @@ from ..candidates.evidence import NAMED
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import UNRELATED, CandidateTable, Flags, Floats, Scores, Vectors
-from ..util.arrays import best_first, row_products, row_sums
+from ..util.arrays import row_products, row_sums
 from ..util.config import check_range
 from .track_record import FEATURES as _RECORD
 from .track_record import WORD_FEATURES as _OF_MENTIONS
@@ -382,7 +382,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
         (n, len(SUMMARY)); zeros where there is no candidate.
     """
     n, filled = len(scores), table.filled
-    ordered = np.take_along_axis(scores, best_first(scores)[:, :2], axis=1)  # a tie goes to the earlier candidate
+    ordered = np.sort(scores, axis=1)[:, ::-1][:, :2]
     best = ordered[:, 0]
     second = ordered[:, -1] if ordered.shape[1] > 1 else np.full(n, -np.inf)
     margin = best - np.where(np.isfinite(second), second, 0.0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,8 +44,11 @@ def as_list(_: Owner, stored: Any) -> Any:
     return stored if isinstance(stored, list) else list(stored or ())
 
 
-def _as_lists(_: Owner, stored: Any) -> Any:
-    return stored if isinstance(stored, list) else [list(pair) for pair in stored or ()]
+def _as_pairs(_: Owner, stored: Any) -> Any:
+    """What was set, or a linker's (id, score, id, score, ...): dozens of pairs for each mention would keep Python's
+    garbage collector busy."""
+    is_flat = stored and isinstance(stored[0], str)
+    return list(map(list, zip(stored[::2], stored[1::2], strict=True) if is_flat else stored or ()))
 
 
 def _get(owner: Owner, *, name: str, read: ReadStored) -> Any:
@@ -66,7 +70,7 @@ def _doc_and_key(owner: Owner, name: str) -> tuple[Doc, Any]:
 
 # what a linker writes: defaults, or what reads them
 EXTENSIONS: dict[str, Any] = {
-    "candidates": _as_lists,
+    "candidates": _as_pairs,
     "nil_score": None,
     "id": "",
     "name": None,
@@ -167,12 +171,12 @@ def write_links(
         label = link.label if link.label and span.label_ in _TYPES else span.label_
         _change(doc, spans_key, number, span, label=label, kb_id=link.kb_id)
         values = {
-            "candidates": list(map(list, zip(link.ids, link.scores, strict=True))),
+            "candidates": tuple(chain.from_iterable(zip(link.ids, link.scores, strict=True))),
             "nil_score": link.nil_score,
             "id": link.kb_id,
             **entities.get(link.kb_id, _NO_ENTITY),
             "probability": link.probability,
-            "set": link.id_set or [],
+            "set": link.id_set or (),
         }
         user_data: Any = doc.user_data
         start, end = span.start_char, span.end_char
@@ -307,14 +311,13 @@ def span_types(doc: Doc, spans: Sequence[Span | None]) -> list[Vectors | None]:
     if not isinstance(stored, bytes) or len(stored) != len(doc) * len(ST21PV):  # the document may be a part of one
         return [None] * len(spans)
     tokens = np.frombuffer(stored, dtype=np.uint8).reshape(len(doc), len(ST21PV))
-    logs = np.log(np.maximum(tokens, _LEAST) / _MOST)
-    is_read = tokens.any(axis=1)
-    types: list[Vectors | None] = []
-    for span in spans:
-        read = None if span is None else logs[span.start : span.end][is_read[span.start : span.end]]
-        if read is None or not len(read):
-            types.append(None)
-            continue
-        mean = np.exp(read.mean(axis=0))
-        types.append((mean / mean.sum()).astype(np.float32))
-    return types
+    # sums up to each token, and of how many tokens
+    is_read = tokens.any(axis=1, keepdims=True)
+    logs = np.where(is_read, np.log(np.maximum(tokens, _LEAST) / _MOST), 0.0)
+    sums = np.pad(np.hstack([logs, is_read]).cumsum(axis=0), ((1, 0), (0, 0)))
+    places = np.array([(0, 0) if span is None else (span.start, span.end) for span in spans], dtype=np.int64)
+    starts, ends = places.reshape(-1, 2).T
+    found = sums[ends] - sums[starts]
+    means = np.exp(found[:, :-1] / np.maximum(found[:, -1:], 1.0))
+    shares = (means / means.sum(axis=1, keepdims=True)).astype(np.float32)
+    return [own if n else None for own, n in zip(shares, found[:, -1].tolist(), strict=True)]

@@ -1,5 +1,6 @@
 """Round trips. Each loads into an object that was made differently and compares what it finds."""
 
+import gc
 import json
 import logging
 import os
@@ -101,6 +102,14 @@ def test_docbin_and_doc_bytes(trained, expected):
         found = [ent._.pel_candidates for ent in again.ents]
         assert all(type(one) is list for candidates in found for one in (candidates, *candidates))
         assert all(type(texts) is list for ent in again.ents for texts in (ent._.pel_types, ent._.pel_xrefs))
+    (span, *_), pairs = docs[0].ents, [["C01", 0.5], ["C02", 0.25]]
+    gc.collect()
+    stored = docs[0].user_data["._.", "pel_candidates", span.start_char, span.end_char]
+    assert stored and not gc.is_tracked(stored)
+    set_by_hand = Doc(trained.vocab).from_bytes(docs[0].to_bytes())
+    set_by_hand.ents[0]._.pel_candidates = pairs
+    for doc in (set_by_hand, Doc(trained.vocab).from_bytes(set_by_hand.to_bytes())):
+        assert doc.ents[0]._.pel_candidates == pairs
     vocab = spacy.blank("en").vocab  # does not know the ids' strings
     assert [links(doc) for doc in DocBin().from_bytes(store.to_bytes()).get_docs(vocab)] == expected
     again = [Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes()) for doc in docs]
