@@ -1,6 +1,7 @@
 """What texts are about, by their words, and which entities annotated texts on the same subject name."""
 
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Rows, Scores
-from ..util import hash_strings
 from ..util.arrays import look_up, numbered, offsets_of, softmax
 from ..util.arrow_files import write_arrays
 from .row_table import map_arrays
@@ -155,5 +155,6 @@ class Topics:
 
 def _counts(text: str) -> tuple[Rows, Rows]:
     """The words of a text, and how often each of them occurs."""
-    hashes = hash_strings(_WORD.findall(text[:_READ].lower()))
-    return np.unique((hashes % _N_WORDS).astype(np.int64), return_counts=True)
+    words = _WORD.findall(text[:_READ].lower())
+    numbers = [zlib.crc32(word.encode("utf8", "surrogatepass")) % _N_WORDS for word in words]
+    return np.unique(np.array(numbers, dtype=np.int64), return_counts=True)

@@ -72,7 +72,7 @@ class Migration:
         """The header and the rows of a table of links, likewise."""
         header = next(rows, [])
         if not {"document", "id", "name"} <= {*header}:
-            raise PelError(Errors.E697.format(got=", ".join(header[:8]) or "none"))
+            raise PelError(Errors.E691.format(got=", ".join(header[:8]) or "none"))
         yield header
         vocabularies, documents = [name for name in header if name in self.new.vocabularies()], set[str]()
         for cells in rows:

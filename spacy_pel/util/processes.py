@@ -1,16 +1,12 @@
 """Processes: threads of their libraries, forked workers, and the machine."""
 
-import ctypes
 import os
 import platform
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
-_EVERY = 2.0  # CPU seconds; to return the pages and to get them again takes 0.03
-_returned = 0.0
 _bound: int | None = None
 _held: list[Any] = []  # limits that last as long as this process
 
@@ -116,15 +112,6 @@ def memory_in_use() -> dict[str, int] | None:
     lines = (line.split() for line in status.read_text(encoding="utf8").splitlines())
     kilobytes = {name: int(rest[0]) for name, *rest in lines if name in ("RssAnon:", "RssFile:")}
     return {"own": kilobytes["RssAnon:"] * 1024, "mapped": kilobytes["RssFile:"] * 1024}
-
-
-def return_free_memory() -> None:
-    """Give the free pages of the heap back to the system, where glibc is used; call it after what takes the most. They
-    lie between what stays, so glibc keeps them; settings of ``malloc`` that avoid this take a tenth more time."""
-    global _returned
-    if sys.platform == "linux" and time.process_time() - _returned >= _EVERY:
-        getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)(0)
-        _returned = time.process_time()
 
 
 def _processor() -> str:

@@ -435,7 +435,7 @@ def test_migrate_names_the_columns_that_a_table_needs_and_fills_empty_names(kb, 
     assert (tmp_path / "links.migrated.csv").read_text() == "document,id,name\n1,B1,better\n"
     table.write_text("id,kb_id\n1,C1\n")
     said = fails("kb", "migrate", table, kb, tmp_path / "new")
-    assert "PEL-E697" in said and "got the columns id, kb_id" in said
+    assert "PEL-E691" in said and "got the columns id, kb_id" in said
 
 
 def test_migrate_reads_predictions(kb, tmp_path):

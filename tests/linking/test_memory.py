@@ -14,7 +14,7 @@ from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.corrections.matching import IndexWithMemory
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.types import NIL, TOPIC, Document, Entity, Mention
 from spacy_pel.util.saved_folder import write_manifest
 
 from .annotated import fit_documents, gold_queries
@@ -75,8 +75,8 @@ def test_an_index_with_memory_answers_like_one_built_with_the_same_mentions(kb):
     assert view.fingerprint != linker.index.fingerprint
     features, theirs = (one.evidence(pairs(NEW)[0]).features for one in (linker, whole))
     assert features.keys() == theirs.keys()
-    for name, values in theirs.items():
-        np.testing.assert_allclose(features[name], values, atol=1e-5, err_msg=name)
+    for name in theirs.keys() - {TOPIC}:  # learned texts are no annotated ones
+        np.testing.assert_allclose(features[name], theirs[name], atol=1e-5, err_msg=name)
 
 
 COLD = documents(("a cold winter", "C2"), ("the cold morning, cold, cold and cold", "C2"))  # most are not marked

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from spacy_pel.encoders import backend
 from spacy_pel.util import processes
 
 
@@ -17,9 +18,9 @@ def test_free_pages_between_used_ones_go_back(monkeypatch):
     blocks = [bytes(1 << 16) for _ in range(3000)]
     full = held()
     blocks = blocks[::2]
-    monkeypatch.setattr(processes, "_returned", processes.time.process_time())
-    processes.return_free_memory()
+    monkeypatch.setattr(backend, "_returned", backend.time.process_time())
+    backend.return_free_memory()
     assert held() > full - 10  # too soon: it costs time
-    monkeypatch.setattr(processes, "_returned", -processes._EVERY)
-    processes.return_free_memory()
+    monkeypatch.setattr(backend, "_returned", -backend._EVERY)
+    backend.return_free_memory()
     assert held() < full - 60 and len(blocks) == 1500
