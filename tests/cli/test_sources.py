@@ -115,7 +115,8 @@ def test_rows_of_known_ids_add_names(tmp_path, rows, options, aliases, counts):
         name = "own edits" if options else "mine.csv"
         assert [one["name"] for one in kb.sources] == ["HP", name]
         said = refused("E147", "kb", "licences", tmp_path / "kb")
-        assert f"{name} ({"1 entity" if options else "2 entities"}, licence not known" in said and "HP (" not in said
+        n_entities = "1 entity" if options else "2 entities"
+        assert f"{name} ({n_entities}, licence not known" in said and "HP (" not in said
         assert "HP" in done("kb", "licences", tmp_path / "kb", "--allow", name).out
 
 
