@@ -3,14 +3,13 @@
 from typing import Any
 
 import torch
+from scipy.optimize import brentq
 from torch import Tensor, nn
 
 from ...util.config import check_range
 
 LARGEST_SCALE = 10_000  # of similarities
 LARGEST_OFFSET = 1000  # a similarity; dot products of pretrained encoders reach hundreds
-
-_BISECTIONS = 100  # more than float64 can tell apart
 
 
 class BalancedLoss(nn.Module):
@@ -63,8 +62,7 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
 
         mean_i sigma(-scale (s+_i - b)) = mean_i sum_j sigma(scale (s-_ij - b))
 
-    The left side rises with b and the right side falls, so there is one such b. It is found by bisection
-    in float64.
+    The left side rises with b and the right side falls, so there is one such b.
 
     Args:
         positives: (n,).
@@ -84,8 +82,4 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
 
     both = torch.cat([positives, real])
     # 50 below the lowest nothing is pulled, and 50 above the highest nothing is pushed
-    low, high = float(both.min()) - 50, float(both.max()) + 50
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
-    return (low + high) / 2 / scale
+    return float(brentq(excess, float(both.min()) - 50, float(both.max()) + 50)) / scale
