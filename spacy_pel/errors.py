@@ -132,7 +132,6 @@ class Errors(metaclass=WithCodes):
     E203 = (
         "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."
     )
-    E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
     E206 = "Expected documents in {paths}, got none{but}. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
