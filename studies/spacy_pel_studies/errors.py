@@ -24,7 +24,7 @@ class StudyErrors(metaclass=WithCodes):
     E694 = "Expected either --study CONFIG FOLDER or several --run VALUE=FOLDER with different numbers, got {got}."
     E695 = "Expected {name} in the evaluation {path}, but it is missing. Evaluate again with --top-k 64."
     E696 = "The run '{run}' of the study cannot be set up. {got}"
-    E697 = "Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
+    E691 = "Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
     E230 = (
         "Expected a type of the KB, or the name or id of a UMLS semantic type, got {got!r}. Types of the KB: {known}."
     )

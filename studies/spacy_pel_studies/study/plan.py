@@ -224,7 +224,7 @@ def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> li
     labels = list(dict.fromkeys(run.label for run in runs))
     for pattern in only:
         if not any(fnmatchcase(label, pattern) for label in labels):
-            raise PelError(StudyErrors.E697.format(path=path, pattern=pattern, labels=", ".join(labels)))
+            raise PelError(StudyErrors.E691.format(path=path, pattern=pattern, labels=", ".join(labels)))
     return [run for run in runs if any(fnmatchcase(run.label, pattern) for pattern in only)]
 
 

@@ -128,7 +128,7 @@ def test_runs_are_selected_by_label(config, data):
     chosen = select_runs(runs, ["Pb*"], config)
     assert [run.name for run in chosen] == ["Pb/seed0", "Pb/seed1", "margin/seed0", "margin/seed1"]
     assert select_runs(runs, ["*"], config) == runs
-    with pytest.raises(PelError, match=r"E697.*'CE mixed'.*Pb, CE, Pb 0\.1"):
+    with pytest.raises(PelError, match=r"E691.*'CE mixed'.*Pb, CE, Pb 0\.1"):
         select_runs(runs, ["Pb", "CE mixed"], config)
 
 
