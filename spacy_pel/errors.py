@@ -132,7 +132,6 @@ class Errors(metaclass=WithCodes):
     E203 = (
         "{where}: expected annotation under {known}, got {got}, which is not read. Rename it, or name another --reader."
     )
-    E204 = "Expected a share of development documents between 0 and 1, got {got}."
     E205 = "{where}: expected a PubTator line of document {pmid}, with bars or with tabs, got {got!r}."
     E206 = "Expected documents in {paths}, got none{but}. Check the files and the reader."
     E207 = "{where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for these files."
@@ -175,7 +174,6 @@ class Errors(metaclass=WithCodes):
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
     E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
-    E333 = "Expected offset to be a number, null or 'learned', got '{value}'."
     E336 = "Expected a fast tokenizer, which gives offsets, got {got}. Use a model with one."
     E338 = "{path} holds a finished training without its checkpoint. Choose another --output, or delete that folder."
     E347 = "Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."

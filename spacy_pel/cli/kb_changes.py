@@ -25,9 +25,8 @@ _READERS = (
     "a registered one."
 )
 
-Filter = list[str] | None
 Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
-Types = Annotated[Filter, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+Types = Annotated[Texts, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
 SourceName = Annotated[
     str | None, option("NAME", "Of which source FILE is a release. Default: as the files say, or the file's name.")
 ]
@@ -36,7 +35,7 @@ _N_LISTED = 20  # ids of each kind in the result
 _PATIENCE = 600.0  # seconds: another command may be embedding many names
 
 
-def _settings_of(settings: Filter, filters: dict[str, Any]) -> dict[str, Any]:
+def _settings_of(settings: Texts, filters: dict[str, Any]) -> dict[str, Any]:
     """Of a reader. Filters that are lists have items separated by commas; empty ones are left out."""
     of_reader = parse_settings(settings or [])
     for name, value in filters.items():
@@ -65,10 +64,10 @@ def kb_build(
     reader: Reader = None,
     types: Types = None,
     sources: Annotated[
-        Filter, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")
+        Texts, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")
     ] = None,
     languages: Annotated[
-        Filter, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")
+        Texts, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")
     ] = None,
     id_prefix: IdPrefix = "",
     below: Below = None,

@@ -13,7 +13,6 @@ from torch import nn
 from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
-from .losses.balanced_loss import BalancedLoss
 from .optimizer import find_device, make_optimizer, set_learn_rate, uses_bfloat16
 from .settings import BaseTrainingSettings
 from .training_log import TrainingLog, shown
@@ -142,12 +141,8 @@ class BaseTrainer:
     def _train(self, task: Task, state: Progress, *, resume: bool) -> dict[str, Any]:
         objective = task.objective.float().to(self.device)  # saved word embeddings may be in half precision
         optimizer = make_optimizer(objective, self.training.optimizer, task.own_rates)
-        # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
-        # another scale than the weights, do not count in the others' norm
-        separate = [module for module, _ in task.own_rates]
-        if isinstance(objective.loss, BalancedLoss):
-            separate.append(objective.loss)
-        excluded = {id(parameter) for module in separate for parameter in module.parameters()}
+        # gradients of modules with their own learning rate do not count in the others' norm
+        excluded = {id(parameter) for module, _ in task.own_rates for parameter in module.parameters()}
         self._clipped = [parameter for parameter in objective.parameters() if id(parameter) not in excluded]
         if resume:
             state = load_checkpoint(self.checkpoint, objective, optimizer, state.fingerprint)

@@ -8,7 +8,7 @@ So names bear witness: an id that other sources call as the term is called is th
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -36,16 +36,11 @@ class RuleCount:
             self.examples.append(example)
 
 
-class Rules(dict[str, RuleCount]):
+class Rules(defaultdict[str, RuleCount]):
     """What the rules changed, by rule."""
 
-    def __missing__(self, rule: str) -> RuleCount:
-        self[rule] = RuleCount()
-        return self[rule]
-
-    def as_json(self) -> dict[str, Any]:
-        """Rule -> "count" and "examples"."""
-        return {rule: vars(found) for rule, found in self.items()}
+    def __init__(self) -> None:
+        super().__init__(RuleCount)
 
 
 class Witnesses:

@@ -1,4 +1,4 @@
-"""Mixing: a contract for every registered part, and Eq. 8 to 10 of Cai et al. (2023) one by one."""
+"""Adaptive mixup: Eq. 8 to 10 of Cai et al. (2023) one by one."""
 
 import math
 
@@ -8,11 +8,9 @@ import torch
 
 from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
 from spacy_pel.errors import PelError
-from spacy_pel.registry import registry
 from spacy_pel.training.mixing import AdaptiveMixup
 
 N, M, WIDTH, LENGTH = 5, 9, 6, 4
-NAMES = sorted(registry.parts("pel_mixing").values())
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 
 
@@ -94,35 +92,24 @@ def test_adaptive_mixup_is_the_papers(level, alpha, k):
             np.testing.assert_allclose(got.detach().numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
-# -- for all -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(params=NAMES)
-def make(request):
-    return registry.pel_mixing.get(request.param)
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_contract_large_scores_stay_finite(make, level, dtype):
+def test_large_scores_stay_finite(level, dtype):
     _, entities, scores, mask = batch(level, dtype)
     for factor in (3000.0, -3000.0):
-        found = make(k=3).strong_negatives(entities, factor * scores.float(), mask)
-        assert torch.isfinite(leaf(found.entities)).all()
-        assert found.weights is None or torch.isfinite(found.weights).all()
+        found = AdaptiveMixup(k=3).strong_negatives(entities, factor * scores.float(), mask)
+        assert torch.isfinite(leaf(found.entities)).all() and torch.isfinite(found.weights).all()
 
 
-def test_contract_without_any_negatives(make, level):
+def test_without_any_negatives(level):
     _, entities, scores, mask = batch(level)
-    found = make(k=2).strong_negatives(entities, scores, torch.zeros_like(mask))
+    found = AdaptiveMixup(k=2).strong_negatives(entities, scores, torch.zeros_like(mask))
     assert not found.mask.any()
 
 
-def test_contract_settings(make):
-    with pytest.raises(PelError, match="E301.*k >= 1"):
-        make(k=0)
-    if make is AdaptiveMixup:
-        with pytest.raises(PelError, match="E301.*alpha >= 0"):
-            make(alpha=-0.1)
+@pytest.mark.parametrize(("settings", "said"), [({"k": 0}, "k >= 1"), ({"alpha": -0.1}, "alpha >= 0")])
+def test_bad_settings(settings, said):
+    with pytest.raises(PelError, match=f"E301.*{said}"):
+        AdaptiveMixup(**settings)
 
 
 def test_the_weight_has_no_gradient(level):

@@ -57,11 +57,9 @@ def compute_metrics(
         "n_nil": int(outcomes.is_nil.sum()),
         "accuracy": share(outcomes.correct),
         **{f"recall@{k}": recall_at(rank, k) for k in ks},
-        **{f"recall_all@{k}": recall_all_at(outcomes, k) for k in ks},
         "mrr": float(np.mean(reciprocal_rank(rank))) if len(rank) else 0.0,
-        "nil_aupr": average_precision(outcomes.nil_score, outcomes.is_nil),
         "nil_share": share(outcomes.is_nil),
-        **decision_metrics(outcomes),
+        **nil_metrics(outcomes, ks),
         **reliability_metrics(outcomes.nil_score, outcomes.is_nil),
         **_trust_metrics(outcomes),
     }
@@ -181,18 +179,13 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, An
         "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece" and
         "recall_all@k": the keys of metrics.json.
     """
+    hits, n_called = float((outcomes.called_nil & outcomes.is_nil).sum()), float(outcomes.called_nil.sum())
     return {
         "nil_aupr": average_precision(outcomes.nil_score, outcomes.is_nil),
-        **decision_metrics(outcomes),
+        **precision_recall_f1("nil", hits, n_called, float(outcomes.is_nil.sum())),
         "nil_ece": reliability_metrics(outcomes.nil_score, outcomes.is_nil)["nil_ece"],
         **{f"recall_all@{k}": recall_all_at(outcomes, k) for k in ks},
     }
-
-
-def decision_metrics(outcomes: Outcomes) -> dict[str, float]:
-    """ "nil_precision", "nil_recall" and "nil_f1" of the linker's decision."""
-    hits = float((outcomes.called_nil & outcomes.is_nil).sum())
-    return precision_recall_f1("nil", hits, float(outcomes.called_nil.sum()), float(outcomes.is_nil.sum()))
 
 
 # By hand, not with scikit-learn's average_precision_score: a bootstrap calls this up to 2,000 times, and on

@@ -7,7 +7,7 @@ import typer
 
 from ...cli._app import command_group
 from ...cli._options import Files, NewKB, argument, option
-from ...cli._output import JSON, emit
+from ...cli._output import JSON, emit, text_table
 from ...errors import Errors, PelError
 from ...util.config import load_config
 from .train import CONFIG_CONTEXT, parse_overrides
@@ -47,15 +47,15 @@ def kb_merge(
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
     counts = {"entities": len(kb), "redirects": len(merge.redirects), "fingerprint": kb.fingerprint}
-    emit({**counts, "sources": merge.report, "rules": merge.rules.as_json()}, as_json=as_json, text=_merge_text)
+    rules = {rule: vars(found) for rule, found in merge.rules.items()}
+    emit({**counts, "sources": merge.report, "rules": rules}, as_json=as_json, text=_merge_text)
 
 
 def _merge_text(result: dict[str, Any]) -> str:
     lines = [f"{result['entities']:,} entities, {result['redirects']:,} redirects"]
-    lines += [f"{'source':<16} {'terms':>8} {'ids':>8} {'ids new':>8} {'names new':>10}"]
-    for name, counts in result["sources"].items():
-        terms, ids, new_ids, names = (counts.get(key, 0) for key in ("terms", "ids", "ids_new", "names_new"))
-        lines.append(f"{name:<16} {terms:>8,} {ids:>8,} {new_ids:>8,} {names:>10,}")
+    keys, sources = ("terms", "ids", "ids_new", "names_new"), result["sources"]
+    rows = [[name, *(f"{counts.get(key, 0):,}" for key in keys)] for name, counts in sources.items()]
+    lines.append(text_table(["source", *(key.replace("_", " ") for key in keys)], rows))
     for rule, found in result["rules"].items():
         lines += [f"{rule}: {found['count']:,}", *(f"  {example}" for example in found["examples"])]
     return "\n".join([*lines, f"fingerprint {result['fingerprint']}"])

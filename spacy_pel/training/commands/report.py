@@ -27,7 +27,6 @@ def compare(
         ),
     ] = "label",
     kb: KBForTypes = None,
-    samples: Annotated[int, option("N", "Bootstrap samples.", min=1)] = 1000,
     seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -48,7 +47,7 @@ def compare(
     masks = groups.masks()
     if group_by == "type" and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
         raise PelError(Errors.E684.format(path=dir_a))
-    comparison = compare_runs(a, read_run(dir_b), groups=masks, n_samples=samples, seed=seed)
+    comparison = compare_runs(a, read_run(dir_b), groups=masks, seed=seed)
     emit({**comparison, "group_by": group_by}, as_json=as_json, text=_comparison_text)
 
 

@@ -12,6 +12,7 @@ from ...errors import quoted, shortened
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl, read_lines
+from ...util.parsing import read_rows
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
 Part = Literal["train", "dev", "test"]
@@ -75,12 +76,4 @@ class CraftCorpus(CorpusReaderBase):
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    lines = read_lines(path)
-    header = next(lines, (1, ""))[1].split("\t")
-    if header != COLUMNS:
-        raise wrong_format("craft", path, f"the columns {COLUMNS}", quoted(header))
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != len(COLUMNS):
-            raise wrong_format("craft", f"{path}, line {number}", f"{len(COLUMNS)} fields", str(len(cells)))
-        yield f"{path}, line {number}", dict(zip(COLUMNS, cells, strict=True))
+    return ((str(place), row) for _, place, row in read_rows(path, read_lines(path), {"concepts": COLUMNS}))

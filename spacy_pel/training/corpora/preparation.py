@@ -45,18 +45,13 @@ def split_by_hash(documents: Iterable[Document], share: float) -> tuple[list[Doc
         The rest and the development part, in
         the order of the corpus.
     """
-    if not 0.0 <= share <= 1.0:
-        raise PelError(Errors.E204.format(got=share))
     documents = list(documents)
-    ranked = _ranked({document.id for document in documents})
+    ids = {document.id for document in documents}
+    ranked = sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))
     chosen = set(ranked[: round(share * len(ranked))])
     fit = [document for document in documents if document.id not in chosen]
     dev = [document for document in documents if document.id in chosen]
     return fit, dev
-
-
-def _ranked(ids: Iterable[str]) -> list[str]:
-    return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))
 
 
 class OwnIds:

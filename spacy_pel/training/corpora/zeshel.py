@@ -12,7 +12,6 @@ from ...kb.readers.reader_base import KBReaderBase
 from ...registry import registry
 from ...types import Document, Entity
 from ...util import numbered_jsonl
-from ...util.config import check_range
 from ...util.files import Place, unexpected
 
 
@@ -30,6 +29,7 @@ def world_of(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
+_N_WORDS = 128  # of a page, that define its entity: no card is longer
 _PAGE = ("document_id", "title", "text")
 _MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
 Key = tuple[str, str]  # a world and a page in it
@@ -128,16 +128,13 @@ def _rows(files: Sequence[Path], keys: Sequence[str]) -> Iterator[Row]:
 
 
 @registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
-@dataclass(kw_only=True, eq=False)
 class ZeshelKB(KBReaderBase):
     """Reads ``{"document_id", "title", "text"}``, one page per line, from ``documents/<world>.json``
-    or the folder of these files. Each page is an entity: its title the name, its first words the
-    definition. There are no other names; the type is the world, so that a knowledge base of
+    or the folder of these files. Each page is an entity: its title the name, its first words after
+    the title the definition. There are no other names; the type is the world, so that a knowledge base of
     several wikis can still be separated.
 
     Args:
-        n_words: number of words from the start of a page that define its entity.
-        skip_title: leave out the title with which ZESHEL begins every text.
         types: keep these worlds; None = all.
         id_prefix: keep entities whose id starts with this.
         strict: turn repairs into errors.
@@ -145,13 +142,6 @@ class ZeshelKB(KBReaderBase):
 
     origin = "ZESHEL (Logeswaran et al. 2019), wikis of FANDOM"
     licence = "CC BY-SA, as stated at github.com/lajanugen/zeshel"
-
-    n_words: int = 128
-    skip_title: bool = True
-
-    def __post_init__(self) -> None:
-        check_range("n_words", self.n_words, least=0)
-        super().__post_init__()
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The pages in the order of the files."""
@@ -162,10 +152,9 @@ class ZeshelKB(KBReaderBase):
                     todo = "Pass the files of ZESHEL's folder documents."
                     raise unexpected(place, expected, ", ".join(record) or "no keys", todo)
                 page_id, title, text = (record[key] for key in _PAGE)
-                words = text.split(maxsplit=self.n_words + len(title) + 1)
-                if self.skip_title:
-                    words = words[_title_length(title, words) :]
-                yield place, Entity(page_id, title, (), (world_of(path),), " ".join(words[: self.n_words]) or None)
+                words = text.split(maxsplit=_N_WORDS + len(title) + 1)
+                words = words[_title_length(title, words) :][:_N_WORDS]
+                yield place, Entity(page_id, title, (), (world_of(path),), " ".join(words) or None)
 
 
 def _title_length(title: str, words: Sequence[str]) -> int:

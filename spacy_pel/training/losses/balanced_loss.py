@@ -1,58 +1,48 @@
-"""Losses whose pull and push have their zero at one similarity: given, solved for on the first batch, or learned."""
+"""Losses whose pull and push have their zero at one similarity: given, or solved for on the first batch."""
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
+from scipy.optimize import brentq
 from torch import Tensor, nn
 
-from ...errors import Errors, PelError
 from ...util.config import check_range
 
 LARGEST_SCALE = 10_000  # of similarities
 LARGEST_OFFSET = 1000  # a similarity; dot products of pretrained encoders reach hundreds
-Offset = float | Literal["learned"] | None
-
-_BISECTIONS = 100  # more than float64 can tell apart
 
 
 class BalancedLoss(nn.Module):
     """A loss with a pull and a push that have their zero at the same similarity, the offset.
 
     A number is used as it is. None solves for the balance on the first batch that has a negative, and keeps
-    it. "learned" starts there, too, and then is a parameter with the rate ``proxy_learn_rate``. Until then
-    the offset is 0, as it always is in the papers: an offset is an addition. A solved or learned offset is
+    it. Until then the offset is 0, as it always is in the papers: an offset is an addition. A solved one is
     saved in checkpoints, and logged as "offset".
 
     Args:
-        offset: a number, None or "learned".
+        offset: a number, or None.
 
     Raises:
-        PelError: if it is another text, or no similarity.
+        PelError: if it is no similarity.
     """
 
     offset: Any
     started: Tensor
 
-    def __init__(self, offset: Offset):
+    def __init__(self, offset: float | None):
         super().__init__()
-        if isinstance(offset, str) and offset != "learned":
-            raise PelError(Errors.E333.format(value=offset))
-        if isinstance(offset, (int, float)):
+        if offset is not None:
             check_range("offset", offset, least=-LARGEST_OFFSET, most=LARGEST_OFFSET)
             self.offset = offset
             return
-        # a setting of its own: fingerprints read plain attributes, and must not change with the value found
-        self.offset_from = offset or "balance"
-        if offset == "learned":
-            self.offset = nn.Parameter(torch.tensor(0.0))
-        else:
-            self.register_buffer("offset", torch.tensor(0.0))
+        # buffers: fingerprints read plain attributes, and must not change with the value found
+        self.register_buffer("offset", torch.tensor(0.0))
         self.register_buffer("started", torch.tensor(False))
 
     @property
     def metrics(self) -> dict[str, float]:
         """ "offset" for the log, unless it is given."""
-        return {"offset": float(self.offset.detach())} if "started" in self._buffers else {}
+        return {"offset": float(self.offset)} if "started" in self._buffers else {}
 
     @property
     def _needs_start(self) -> bool:
@@ -72,8 +62,7 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
 
         mean_i sigma(-scale (s+_i - b)) = mean_i sum_j sigma(scale (s-_ij - b))
 
-    The left side rises with b and the right side falls, so there is one such b. It is found by bisection
-    in float64.
+    The left side rises with b and the right side falls, so there is one such b.
 
     Args:
         positives: (n,).
@@ -93,8 +82,4 @@ def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
 
     both = torch.cat([positives, real])
     # 50 below the lowest nothing is pulled, and 50 above the highest nothing is pushed
-    low, high = float(both.min()) - 50, float(both.max()) + 50
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
-    return (low + high) / 2 / scale
+    return float(brentq(excess, float(both.min()) - 50, float(both.max()) + 50)) / scale

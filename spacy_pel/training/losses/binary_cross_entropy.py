@@ -7,7 +7,7 @@ from torch.nn.functional import softplus
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .balanced_loss import LARGEST_SCALE, BalancedLoss, Offset
+from .balanced_loss import LARGEST_SCALE, BalancedLoss
 
 
 @registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
@@ -28,11 +28,11 @@ class BinaryCrossEntropy(BalancedLoss):
         offset: the similarity b at which logits have their zero, 0 in the paper:
             scale (s - b) replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
             None = solve for the b at which the first batch pulls as hard as it pushes,
-            mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)); "learned" = start there, and
-            train b. See ``BalancedLoss``; an addition to the paper.
+            mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)). See ``BalancedLoss``; an addition to the
+            paper.
     """
 
-    def __init__(self, *, scale: float = 1.0, offset: Offset = 0.0):
+    def __init__(self, *, scale: float = 1.0, offset: float | None = 0.0):
         super().__init__(offset)
         check_range("scale", scale, above=0, most=LARGEST_SCALE)
         self.scale = scale

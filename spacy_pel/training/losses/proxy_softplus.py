@@ -7,7 +7,7 @@ from torch.nn.functional import softplus
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .balanced_loss import LARGEST_OFFSET, LARGEST_SCALE, BalancedLoss, Offset
+from .balanced_loss import LARGEST_OFFSET, LARGEST_SCALE, BalancedLoss
 
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")
@@ -33,11 +33,10 @@ class ProxySoftplus(BalancedLoss):
             then all of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
             Both terms start balanced where mean sigma(-alpha (s+ - b)) = mean sigma(alpha lse- - alpha b) with
             lse- = logsumexp_j(alpha s-_j) / alpha (at margin 0): well above the mean cosine, since many negatives
-            push together. None = solve for this b on the first batch; "learned" = start there, and
-            train b. See ``BalancedLoss``; an addition to the paper.
+            push together. None = solve for this b on the first batch. See ``BalancedLoss``; an addition to the paper.
     """
 
-    def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: Offset = 0.0):
+    def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: float | None = 0.0):
         super().__init__(offset)
         check_range("alpha", alpha, above=0, most=LARGEST_SCALE)
         check_range("margin", margin, least=0, most=LARGEST_OFFSET)

@@ -51,7 +51,6 @@ class RankTrainingSettings(common.BaseTrainingSettings):
 
     batch_size: int = Field(default=4, ge=1, le=MANY, title="Mentions in one step, or groups if a group has one anchor")
     max_epochs: int = Field(default=5, ge=1, title="Passes over the training mentions")
-    limit: int = Field(default=0, ge=0, title="Maximum number of training mentions, drawn once; 0 = all")
     optimizer: common.OptimizerSettings = common.OptimizerSettings(learn_rate=2e-5, warmup=0.2)
     dev: RankDevSettings = RankDevSettings()
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 
 from ...encoders.similarities import Cosine, Encoded, Similarity, TokenVectors, take
 from ..mixing import Mixing
@@ -189,8 +189,6 @@ def _joined(parts: Sequence[Encoded]) -> Encoded:
     tokens = [part for part in parts if isinstance(part, TokenVectors)]
     if not tokens:
         return torch.cat([part for part in parts if not isinstance(part, TokenVectors)])
-    longest = max(part.mask.shape[-1] for part in tokens)
-    missing = [longest - part.mask.shape[-1] for part in tokens]
-    vectors = [pad(part.vectors, (0, 0, 0, more)) for part, more in zip(tokens, missing, strict=True)]
-    masks = [pad(part.mask, (0, more)) for part, more in zip(tokens, missing, strict=True)]
-    return TokenVectors(torch.cat(vectors), torch.cat(masks))
+    columns = ([part.vectors for part in tokens], [part.mask for part in tokens])
+    vectors, masks = (pad_sequence([row for part in parts for row in part], batch_first=True) for parts in columns)
+    return TokenVectors(vectors, masks)

@@ -6,6 +6,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.from_files import build_kb
+from spacy_pel.training.corpora import zeshel
 from spacy_pel.training.corpora.zeshel import ZeshelKB
 
 PAGES = [
@@ -24,17 +25,13 @@ def read(path, **settings):
     return list(ZeshelKB(**settings)([path]))
 
 
-def test_title_and_first_words(tmp_path):
+def test_title_and_first_words(tmp_path, monkeypatch):
     path = write(tmp_path / "doctor_who.json", PAGES)
-    warner, tyler = read(path, n_words=4)
+    monkeypatch.setattr(zeshel, "_N_WORDS", 4)
+    warner, tyler = read(path)
     assert (warner.concept_id, warner.canonical_name, warner.aliases) == ("0A", "Warner", ())
     assert (warner.types, warner.definition) == (("doctor_who",), "Warner was a technician")
     assert (tyler.canonical_name, tyler.definition) == ("Tyler (2012)", "Tyler \u2019 s wife")
-    warner, tyler = read(path, n_words=4, skip_title=False)
-    assert warner.definition == "Warner Warner was a" and tyler.definition == "Tyler ( 2012 )"
-    assert read(path, n_words=0)[0].definition is None
-    with pytest.raises(PelError, match="n_words"):
-        ZeshelKB(n_words=-1)
 
 
 @pytest.mark.parametrize(
