@@ -49,7 +49,8 @@ class Topics:
     ):
         self.words, self.word_texts, self.weights = words, word_texts, weights
         self.kb_rows, self.texts = kb_rows, texts
-        self._n_texts = 1 + max(word_texts.max(initial=0), texts.max(initial=0)) if len(kb_rows) else 0
+        # int: a number of one byte ends at 255
+        self._n_texts = 1 + int(max(word_texts.max(initial=0), texts.max(initial=0))) if len(kb_rows) else 0
         self._entities, lengths = np.unique(kb_rows, return_counts=True)
         self._offsets = offsets_of(lengths)
         frequencies = np.bincount(words, minlength=_N_WORDS)

@@ -76,6 +76,12 @@ def test_shares(documents):
     assert together.tolist() == np.array(expected, np.float32).tolist()
 
 
+def test_as_many_texts_as_a_byte_can_count():
+    topics = Topics.build([f"asthma w{n}" for n in range(255)], [np.array([n % 5]) for n in range(255)])
+    near, far, _ = topics.shares(["asthma w3"], np.array([[3, 4, 5]]))[0]
+    assert 0.99 < near <= 1 and 0 < far < 0.01
+
+
 def test_of_entities_that_no_text_names_nothing_is_known(documents):
     topics = build(documents[1:2]).topics
     assert topics.shares([VIRUS], np.array([[0, 1, 2]]))[0] == pytest.approx([UNKNOWN, 1, UNKNOWN])
