@@ -206,6 +206,19 @@ def test_what_an_item_shares_or_not(text, names, expected):
     assert whole_names(text, [(*item.span(), "")], names_of(**{name: (name,) for name in names})) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], ["history", "ST segment"]),
+        (["hx", "st"], [None, None]),
+        (["hx", "history", "st segment", "st"], ["history", "ST segment"]),
+    ],
+)
+def test_shorthand_of_notes_that_is_a_name_stays(names, expected):
+    places = [(0, 2, ""), (6, 8, "")]
+    assert whole_names("Hx of ST elevation", places, names_of(**{name: (name,) for name in names})) == expected
+
+
 @pytest.mark.parametrize("has_ruler", [False, True])
 def test_by_the_names_of_a_table(tmp_path, has_ruler):
     entities = [Entity(kind, f"Hepatitis {kind}") for kind in "ABC"] + [Entity("IL8", "IL-8"), Entity("IL6", "IL-6")]
