@@ -109,6 +109,16 @@ def test_disk_and_bytes(documents, tmp_path):
     assert other.fingerprint != build([documents[0]]).fingerprint
 
 
+def test_a_number_that_no_text_has(tmp_path):
+    index = build([document(0, VIRUS, [("cold", ("V",))])])
+    for name in ("word_texts", "texts"):
+        topics = Topics(*index.topics.arrays)
+        setattr(topics, name, getattr(topics, name).astype(np.int32) - 1)
+        topics.to_disk(tmp_path)
+        with pytest.raises(ValueError, match="that no word or text has"):
+            Topics.from_disk(tmp_path)
+
+
 # -- in the linker ----------------------------------------------------------------------------------------
 
 
