@@ -111,7 +111,7 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
         otherwise: str | None = None
         surface = text[start:end]
         bare = surface.rstrip("-")
-        noted = _NOTED.get(surface.lower(), "") if surface[1:].islower() else ""
+        noted = _NOTED.get(surface.lower(), "").replace("_", " ") if surface[1:].islower() else ""
         if surface == "ST" and _OF_ECG.match(text, end):
             noted = "ST segment"
         if start in kinds and end >= kinds[start][0]:
@@ -135,8 +135,8 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                     # "systolic and diastolic heart failure", but not "pain and anxiety disorders"
                     tails = [] if " " in bare else tails[:-1]
                 names += [f"{bare} {words}" for tail in tails for words in (tail, tail.removesuffix("s"))]
-        if noted:
-            names, otherwise = [], noted.replace("_", " ")
+        if noted and (kb.ids(noted) or not kb.ids(surface)):  # a table may have "hx" as a name
+            names, otherwise = [], noted
         read.append(next(filter(partial(_is_name, kb), names), otherwise))
     return read
 

@@ -139,7 +139,7 @@ def return_free_memory() -> None:
     """Give the free pages of the heap back to the system, where glibc is used; call it after what takes the most. They
     lie between what stays, so glibc keeps them; settings of ``malloc`` that avoid this take a tenth more time."""
     global _returned
-    if sys.platform == "linux" and time.process_time() - _returned >= _EVERY:
+    if sys.platform == "linux" and abs(time.process_time() - _returned) >= _EVERY:  # a forked process counts from 0
         getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)(0)
         _returned = time.process_time()
 

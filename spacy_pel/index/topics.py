@@ -49,7 +49,8 @@ class Topics:
     ):
         self.words, self.word_texts, self.weights = words, word_texts, weights
         self.kb_rows, self.texts = kb_rows, texts
-        self._n_texts = 1 + max(word_texts.max(initial=0), texts.max(initial=0)) if len(kb_rows) else 0
+        # int: a number of one byte ends at 255
+        self._n_texts = 1 + int(max(word_texts.max(initial=0), texts.max(initial=0))) if len(kb_rows) else 0
         self._entities, lengths = np.unique(kb_rows, return_counts=True)
         self._offsets = offsets_of(lengths)
         frequencies = np.bincount(words, minlength=_N_WORDS)
@@ -148,7 +149,7 @@ class Topics:
         of_words, pairs = map_arrays(path / _WORDS), map_arrays(path / PAIRS)
         words, kb_rows = of_words["word"], pairs["kb_row"]
         is_sorted = not ((np.diff(kb_rows) < 0).any() or (words[1:] < words[:-1]).any())
-        if not is_sorted or words.dtype != np.uint16 or (pairs["text"] < 0).any():
+        if not is_sorted or words.dtype != np.uint16 or any((part["text"] < 0).any() for part in (of_words, pairs)):
             raise ValueError(f"{_WORDS} and {PAIRS} are not sorted, or have numbers that no word or text has")
         return cls(words, of_words["text"], of_words["weight"], kb_rows, pairs["text"])
 

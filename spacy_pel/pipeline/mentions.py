@@ -87,7 +87,7 @@ def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
     ``pel_types``, ``pel_xrefs``, ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
-    All are stored with the document, which may be read where there is no linker: plain lists, strings and floats
+    All are stored with the document, which may be read where there is no linker: tuples, strings and floats
     survive ``doc.to_bytes`` and a DocBin with ``store_user_data=True``. spaCy keeps them by character offsets: spans
     of equal offsets share them.
 
@@ -143,9 +143,7 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool,
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
     names = whole_names(doc.text, mentions, kb)
     read_as = partial(spelled_out, forms=forms, names=names)
-    return make_queries(
-        doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as, is_name=getattr(kb, "ids", None)
-    )
+    return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as, is_name=kb.ids)
 
 
 def write_links(

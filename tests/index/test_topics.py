@@ -76,6 +76,12 @@ def test_shares(documents):
     assert together.tolist() == np.array(expected, np.float32).tolist()
 
 
+def test_as_many_texts_as_a_byte_can_count():
+    topics = Topics.build([f"asthma w{n}" for n in range(255)], [np.array([n % 5]) for n in range(255)])
+    near, far, _ = topics.shares(["asthma w3"], np.array([[3, 4, 5]]))[0]
+    assert 0.99 < near <= 1 and 0 < far < 0.01
+
+
 def test_of_entities_that_no_text_names_nothing_is_known(documents):
     topics = build(documents[1:2]).topics
     assert topics.shares([VIRUS], np.array([[0, 1, 2]]))[0] == pytest.approx([UNKNOWN, 1, UNKNOWN])
@@ -101,6 +107,16 @@ def test_disk_and_bytes(documents, tmp_path):
     other.topics = index.topics
     other._fingerprint = None
     assert other.fingerprint != build([documents[0]]).fingerprint
+
+
+def test_a_number_that_no_text_has(tmp_path):
+    index = build([document(0, VIRUS, [("cold", ("V",))])])
+    for name in ("word_texts", "texts"):
+        topics = Topics(*index.topics.arrays)
+        setattr(topics, name, getattr(topics, name).astype(np.int32) - 1)
+        topics.to_disk(tmp_path)
+        with pytest.raises(ValueError, match="that no word or text has"):
+            Topics.from_disk(tmp_path)
 
 
 # -- in the linker ----------------------------------------------------------------------------------------

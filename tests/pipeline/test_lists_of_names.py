@@ -80,6 +80,23 @@ def test_by_the_default_pipeline(nlp, text, expected):
     assert {ent.text: ent.kb_id_ for ent in nlp(text).ents} == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "tagged", "expected"),
+    [
+        ("anti IL-4/-13 antibody", ["anti IL-4/-13 antibody"], ["anti IL-4/-13 antibody"]),
+        ("anti IL-4/-13 antibody", ["anti IL-4"], ["anti IL-4", "-13"]),
+        ("hepatitis B/C", ["B/C"], ["B/C"]),
+        ("hepatitis B/C", ["hepatitis"], ["hepatitis B", "C"]),
+        ("levels of IL-4/-13 rose", ["levels of IL-4/-13"], ["IL-4", "-13"]),
+        ("IL-4/-13", [], ["IL-4", "-13"]),
+    ],
+)
+def test_items_are_apart_from_mentions_around_them(nlp, text, tagged, expected):
+    places = [(text.index(mention), text.index(mention) + len(mention)) for mention in tagged]
+    found = nlp.get_pipe("ner")._with_kinds(nlp.make_doc(text), places)
+    assert [text[start:end] for start, end in found] == expected
+
+
 SPACED = ["CHF/CAD", "HTN/T2DM/CKD", "obesity/OSA", "COPD/asthma", "HBV/HCV coinfection"]
 GIVEN = ["and/or", "mg/dL", "A/P: HTN", "TGF-β/Smad", "nausea/vomiting", "AND/OR", "BRCA1/2", "SWI/SNF-like", "N/V"]
 
@@ -187,6 +204,19 @@ def test_letters_share_the_word_after_the_last_one():
 def test_what_an_item_shares_or_not(text, names, expected):
     item = re.search(r"\b[KB]\b|-?\b1[08]\b|^pain( x)?|^hypo-", text)
     assert whole_names(text, [(*item.span(), "")], names_of(**{name: (name,) for name in names})) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], ["history", "ST segment"]),
+        (["hx", "st"], [None, None]),
+        (["hx", "history", "st segment", "st"], ["history", "ST segment"]),
+    ],
+)
+def test_shorthand_of_notes_that_is_a_name_stays(names, expected):
+    places = [(0, 2, ""), (6, 8, "")]
+    assert whole_names("Hx of ST elevation", places, names_of(**{name: (name,) for name in names})) == expected
 
 
 @pytest.mark.parametrize("has_ruler", [False, True])

@@ -5,7 +5,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.mentions import span_queries, span_types, write_token_types
+from spacy_pel.types import Entity
 from spacy_pel.types.semantic_types import ST21PV
 
 NLP = spacy.blank("en")
@@ -36,8 +38,8 @@ def test_they_are_saved_with_the_document():
 
 
 def test_the_linker_is_told():
-    doc = read()
-    (query,) = span_queries(doc, [doc.char_span(0, 4, label="FINDING")], expand_abbreviations=True, kb=None)
+    doc, kb = read(), KnowledgeBase([Entity("A", "pain")])
+    (query,) = span_queries(doc, [doc.char_span(0, 4, label="FINDING")], expand_abbreviations=True, kb=kb)
     assert query.types[FINDING] == pytest.approx(0.9, abs=0.01)
 
 

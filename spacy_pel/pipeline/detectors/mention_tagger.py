@@ -216,15 +216,16 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _with_kinds(self, doc: Doc, mentions: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Mentions, and the other items of lists that begin with one, "hepatitis A, B and C", if these are names that
-        the detector knows. Of the first item it may have found only the word that all share, "hepatitis B/C", or it
-        tagged the list as one mention, "levels of IL-4/-13"."""
+        the detector knows. Of the first item it may have found only the word that all share, "hepatitis B/C". With a
+        slash, it may have found none of them, or tagged the list as one mention, "levels of IL-4/-13"."""
         taken = {offset for mention in mentions for offset in range(*mention)}
         ends = dict(mentions)
         for (first, first_end, first_names), *others in listed_kinds(doc.text):
             known = [(start, end) for start, end, names in others if self._knows(names)]
-            is_known = self._knows(first_names)
-            if is_known and len(known) == len(others) and doc.text.startswith("/", first_end):
-                ends.setdefault(first, ends.pop(_before_of(doc.text, first, ends), first_end))
+            is_known, before = self._knows(first_names), _before_of(doc.text, first, ends)
+            is_alone = before in ends or taken.isdisjoint(range(first, first_end))
+            if is_alone and is_known and len(known) == len(others) and doc.text.startswith("/", first_end):
+                ends[first] = ends.pop(before, first_end)
             if first in ends and is_known and taken.isdisjoint(range(ends[first], first_end)):
                 known.append((first, first_end))
                 taken.difference_update(range(first_end, ends[first]))
