@@ -24,7 +24,7 @@ from .faiss_rows import KIND
 from .row_table import KINDS, NAME_KINDS, RowTable, sample_rows
 from .topics import PAIRS, Topics
 
-VERSION = 1  # of the folder's format
+VERSION = 2  # of the folder's format; 1 had vectors of texts
 META = "meta.json"
 _ABBREVIATIONS = "abbreviations.arrow"
 _SAMPLE = 4096  # entities, and mentions, that codes are learned from
