@@ -180,8 +180,8 @@ def main(
     torch.set_num_threads(threads)
     faiss.omp_set_num_threads(threads)
     nlp = spacy.load(pipeline)
-    read = list(islice(read_corpus(corpus), warm_up + documents))
     try:
+        read = list(islice(read_corpus(corpus), warm_up + documents))
         n_mentions, seconds = measure(nlp, read[warm_up:], warm_up=read[:warm_up])
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)

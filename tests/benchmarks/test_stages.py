@@ -1,8 +1,10 @@
-"""The stopwatch of the benchmark of stages."""
+"""The stopwatch of the benchmark of stages, and its errors."""
 
 import pytest
+import spacy
+import typer
 
-from benchmarks.stages import Stopwatch
+from benchmarks.stages import Stopwatch, main
 
 
 def test_a_stage_inside_another_counts_for_itself_only():
@@ -14,3 +16,13 @@ def test_a_stage_inside_another_counts_for_itself_only():
             watch.around("inner", lambda: 1 / 0)()  # from 7 to 8
     # until 9
     assert watch.seconds == {"outer": 1.0 + 4.0 + 1.0, "inner": 2.0 + 1.0}
+
+
+def test_a_corpus_that_cannot_be_read_is_one_line(tmp_path, capsys):
+    spacy.blank("en").to_disk(tmp_path / "pipeline")
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"pmid": "1"}\n', encoding="utf8")
+    with pytest.raises(typer.Exit) as stopped:
+        main(tmp_path / "pipeline", corpus)
+    assert stopped.value.exit_code == 2
+    assert capsys.readouterr().err.startswith("Error: [PEL-E202]")

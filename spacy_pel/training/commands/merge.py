@@ -21,7 +21,7 @@ def kb_merge(
     out: NewKB,
     config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
     data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
-    corpus: Annotated[Files, option("FILE", "A corpus whose gold mentions become names (repeatable).")] = None,
+    corpus: Annotated[Files, option("FILE", "Annotated text, the files of the source 'corpus' (repeatable).")] = None,
     as_json: bool = JSON,
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
