@@ -10,6 +10,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import atomic_path, read_lines, write_json
 from ..util.console import now
+from ..util.files import unexpected
 from . import _options as options
 from ._app import kb_cli
 from ._kb import open_kb, reader_of_all, recorded, source_record
@@ -317,31 +318,38 @@ def kb_migrate(
 
     Example: spacy-pel kb migrate linked.jsonl kb_2023 kb_2024 --output linked_2024.jsonl
     """
+    from ..engines.output import output_format
     from ..kb.compare import Migration
 
-    name = f"{links.name}.migrated" if links.is_dir() else links.name.replace(".", ".migrated.", 1)
+    is_folder = links.is_dir()
+    name = f"{links.name}.migrated" if is_folder else links.name.replace(".", ".migrated.", 1)
     target = output or links.with_name(name)
+    files = sorted(links.glob("part-*")) if is_folder else [links]
+    if not files:
+        raise unexpected(links, "part-* files that `link` wrote", "none", "Check the path.")
+    if links.resolve() in target.resolve().parents:  # a copy of itself within itself has no end
+        raise unexpected(target, f"an output outside of {links}", "one within it", "Choose another.")
     migration = Migration(open_kb(old), open_kb(new))
     with atomic_path(target) as part:
-        if links.is_dir():
+        if is_folder:
             shutil.copytree(links, part)
-        for file in sorted(links.glob("part-*")) if links.is_dir() else [links]:
-            _migrate_file(migration, file, part / file.name if links.is_dir() else part)
+        for file in files:
+            to = output_format("auto", file if is_folder else target)
+            _migrate_file(migration, file, part / file.name if is_folder else part, to)
     counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
     retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
     ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}
     emit({**counts, **ids, "output": str(target)}, as_json=as_json, text=_migration_text)
 
 
-def _migrate_file(migration: Any, links: Path, target: Path) -> None:
+def _migrate_file(migration: Any, links: Path, target: Path, to: str) -> None:
     from ..corpora import read_links
     from ..corpora.formats.tables import write_rows
-    from ..engines.output import output_format, write_links
+    from ..engines.output import write_links
     from ..util.files import ending_of
     from ..util.parsing import guarded, read_cells
     from ..util.writing import write_text
 
-    to = output_format("auto", target)
     if to in ("csv", "tsv") and ending_of(links) in (".csv", ".tsv"):
         lines = read_cells(links, read_lines(links), delimiter="\t" if ending_of(links) == ".tsv" else ",")
         rows = guarded(migration.rows(row for _, row in lines), "kb migrate", [links])
@@ -349,7 +357,7 @@ def _migrate_file(migration: Any, links: Path, target: Path) -> None:
             write_rows(file, rows, "\t" if to == "tsv" else ",")
         return
     mentions = (mention for record in read_links(links) for mention in record.get("mentions") or ())
-    codes = next((list(mention.get("codes") or ()) for mention in mentions), [])
+    codes = next(guarded((list(mention.get("codes") or ()) for mention in mentions), "kb migrate", [links]), [])
     write_links(target, guarded(migration(read_links(links)), "kb migrate", [links]), to, codes)
 
 

@@ -133,7 +133,7 @@ class Corpus:
             return "jsonl" if ending == ".json" and self._holds_texts() else "bioc"
         if self._is_local and ending != ".parquet":
             check_format(self.path, of_texts=True)
-        if ending in (".txt", ".pubtator") and self._is_local:
+        if ending == ".txt" and self._is_local:
             first = next((line for _, line in read_lines(Path(self.path)) if line.strip()), "")
             return "pubtator" if _PUBTATOR.match(first) else "txt"
         return ending.lstrip(".")

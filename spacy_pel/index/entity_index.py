@@ -302,7 +302,7 @@ class EntityIndex:
         with reading(path, KIND):
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
-            topics = Topics.from_disk(path) if meta["topics"] else None
+            topics = Topics.from_disk(path, meta["topics"]) if meta["topics"] else None
             abbreviations = AliasPriors.empty()
             if meta["abbreviations"]:
                 abbreviations = AliasPriors.from_disk(path, _ABBREVIATIONS)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Rows, Scores
-from ..util.arrays import look_up, numbered, offsets_of, softmax
+from ..util.arrays import in_range, look_up, numbered, offsets_of, softmax
 from ..util.arrow_files import write_arrays
 from .row_table import map_arrays
 
@@ -140,18 +140,21 @@ class Topics:
         write_arrays(path / PAIRS, {"kb_row": self.kb_rows, "text": self.texts})
 
     @classmethod
-    def from_disk(cls, path: Path) -> "Topics":
-        """Map those of a folder into memory.
+    def from_disk(cls, path: Path, n_texts: int) -> "Topics":
+        """Map those of that many texts into memory.
 
         Raises:
             ValueError: if the files are damaged.
         """
         of_words, pairs = map_arrays(path / _WORDS), map_arrays(path / PAIRS)
-        words, kb_rows = of_words["word"], pairs["kb_row"]
-        is_sorted = not ((np.diff(kb_rows) < 0).any() or (words[1:] < words[:-1]).any())
-        if not is_sorted or words.dtype != np.uint16 or any((part["text"] < 0).any() for part in (of_words, pairs)):
+        words, word_texts, weights = of_words["word"], of_words["text"], of_words["weight"]
+        kb_rows, texts = pairs["kb_row"], pairs["text"]
+        kinds = "".join(part.dtype.kind for part in (word_texts, kb_rows, texts))
+        is_read = words.dtype == np.uint16 and weights.dtype.kind == "f" and set(kinds) <= set("iu")
+        is_read = is_read and not any((part[1:] < part[:-1]).any() for part in (words, kb_rows))
+        if not (is_read and np.isfinite(weights).all() and in_range(word_texts, n_texts) and in_range(texts, n_texts)):
             raise ValueError(f"{_WORDS} and {PAIRS} are not sorted, or have numbers that no word or text has")
-        return cls(words, of_words["text"], of_words["weight"], kb_rows, pairs["text"])
+        return cls(words, word_texts, weights, kb_rows, texts)
 
 
 def _counts(text: str) -> tuple[Rows, Rows]:

@@ -15,6 +15,7 @@ from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
 from ..util.arrays import Offsets, in_range, look_up, offsets_of, owners, take_pieces
 from ..util.arrow_files import FoundName, Table, read_arrays, search_names
+from ..util.parsing import DATA_ERRORS
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
 from . import store_writer as files
@@ -48,14 +49,16 @@ class ArrowStore:
             xrefs = read_arrays(buffers[files.XREFS])
             self._name_rows = read_arrays(buffers[files.ROWS_OF_NAMES])["row"]
             names_of_rows = Table(buffers[files.NAMES_OF_ROWS]).chunk(0).column("names")
-            self.type_names: list[str] = Table(buffers[files.TYPES]).chunk(0).column("name").to_pylist()
-        except (pa.ArrowException, OSError) as err:
+            types = Table(buffers[files.TYPES]).chunk(0)
+            types.validate(full=True)  # a wrong offset would end the process
+            self.type_names: list[str] = types.column("name").to_pylist()
+            self._id_hashes, self._id_rows = ids["hash"], ids["row"]
+            self._xref_hashes, self._xref_rows = xrefs["hash"], xrefs["row"]
+            # of each distinct name: its hash, ascending, and where its rows start
+            self._name_hashes, self._name_starts = names["hash"], names["start"]
+            self._names_of_rows_offsets, self._names_of_rows = _offsets_and_values(names_of_rows)
+        except (pa.ArrowException, OSError, *DATA_ERRORS) as err:
             raise self._damaged("Arrow files", f"damaged ones ({err})") from err
-        self._id_hashes, self._id_rows = ids["hash"], ids["row"]
-        self._xref_hashes, self._xref_rows = xrefs["hash"], xrefs["row"]
-        # of each distinct name: its hash, ascending, and where its rows start
-        self._name_hashes, self._name_starts = names["hash"], names["start"]
-        self._names_of_rows_offsets, self._names_of_rows = _offsets_and_values(names_of_rows)
         self.n_rows = len(self._entities)
         if not len(self._id_hashes) == self.n_rows == meta["counts"]["rows"]:
             raise self._damaged("files with the same number of rows", "different numbers")

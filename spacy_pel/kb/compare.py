@@ -64,7 +64,8 @@ class Migration:
         """The records, changed in place. An id without a successor stays."""
         for record in records:
             self.n_documents += 1
-            for mention in record.get("mentions", [record]):
+            # a prediction is a mention, and a document that failed has none
+            for mention in record.get("mentions", [record] if {*_KEYS} & record.keys() else ()):
                 self.migrate(mention)
             yield record
 

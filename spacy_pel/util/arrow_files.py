@@ -99,6 +99,7 @@ class Table:
         batch = self._batches[number]
         if batch is None:
             batch = self._batches[number] = self._reader.get_batch(number)
+            batch.validate()
         return batch
 
     def chunks(self) -> Iterable[pa.RecordBatch]:
@@ -184,6 +185,7 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
     """Views of the file, without a copy unless it is compressed. The copy is in the heap: Arrow's pool keeps more."""
     batch = pa.ipc.open_file(buffer, memory_pool=pa.system_memory_pool()).get_batch(0)
+    batch.validate()
     return {name: np.from_dlpack(batch.column(name)) for name in batch.schema.names}
 
 

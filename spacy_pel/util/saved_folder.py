@@ -221,7 +221,8 @@ def reading(path: Path, kind: str, expected: str = "readable files that belong t
         yield
     except PelError:
         raise
-    except (*DATA_ERRORS, OSError, RuntimeError, BadZipFile) as err:  # FAISS raises RuntimeErrors
+    # FAISS raises RuntimeErrors; a damaged length asks for too much memory
+    except (*DATA_ERRORS, OSError, RuntimeError, BadZipFile, MemoryError) as err:
         raise damaged(path, kind, expected, (str(err) or type(err).__name__).strip().splitlines()[0]) from err
 
 

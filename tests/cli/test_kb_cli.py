@@ -444,8 +444,26 @@ def test_migrate_reads_predictions(kb, tmp_path):
     words = ("kb", "migrate", change(tmp_path / "predictions.jsonl", line), kb, tmp_path / "new")
     done(*words, "--output", tmp_path / "out.jsonl")
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {**line, "gold": ["B1"], "candidates": [["B1", 1.0]]}
-    change(tmp_path / "predictions.jsonl", line, {"mentions": [{"ids": [1]}]})
-    assert "predictions.jsonl" in fails(*words)
+    for wrong in ({"ids": [1]}, {"codes": 5}, 7):
+        change(tmp_path / "predictions.jsonl", line, {"mentions": [wrong]})
+        said = fails(*words)
+        assert "PEL-E012" in said and "predictions.jsonl" in said
+
+
+def test_migrate_counts_no_mention_where_a_document_failed(kb, tmp_path):
+    lines = ({"id": "1", "error": "too long"}, {"id": "2", "text": "a", "mentions": []})
+    out = run_json("kb", "migrate", change(tmp_path / "links.jsonl", *lines), kb, kb)
+    assert (out["documents"], out["mentions"]) == (2, 0)
+    assert list(read_links(tmp_path / "links.migrated.jsonl")) == list(lines)
+
+
+def test_migrate_names_the_path_that_is_wrong(kb, tmp_path):
+    links = change(tmp_path / "links" / "part-000000.jsonl", {"id": "1", "text": "a", "mentions": []})
+    inside = fails("kb", "migrate", links.parent, kb, kb, "--output", links.parent / "new" / "links")
+    assert "outside of" in inside and [*links.parent.iterdir()] == [links]
+    assert "part-* files" in fails("kb", "migrate", kb, kb, kb)
+    said = fails("kb", "migrate", links, kb, kb, "--output", tmp_path / "out.doc")
+    assert f"got {tmp_path / 'out.doc'}." in " ".join(said.split()) and [*tmp_path.glob("*out*")] == []
 
 
 def test_filters_of_a_table_that_match_nothing(tmp_path):

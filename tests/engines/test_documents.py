@@ -196,6 +196,13 @@ def test_empty_tables(tmp_path):
     assert read(tmp_path / "x.csv", "") == read(tmp_path / "x.csv", "id,text\n") == []
 
 
+def test_damaged_pubtator_is_not_linked_as_plain_text(tmp_path):
+    path = tmp_path / "x.pubtator"
+    path.write_text("1\tFever\n1|a|of a cat\n")
+    with pytest.raises(PelError, match=r"E205.*x\.pubtator, line 1"):
+        list(Corpus(path))
+
+
 @pytest.mark.parametrize("name", ["x.txt", "x.pubtator", "x.xml"])
 def test_formats_without_columns(tmp_path, name):
     (tmp_path / name).write_text("Fever\n")

@@ -9,12 +9,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
+from spacy_pel.index.row_table import map_arrays
 from spacy_pel.index.topics import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiner import LinearCombiner, linear_features
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.types import TOPIC, Document, Entity, Mention
+from spacy_pel.util.arrow_files import write_arrays
 
 KB = KnowledgeBase([Entity("V", "cold"), Entity("T", "cold temperature", ("cold",)), Entity("F", "fever")])
 VIRUS, WEATHER = "cough and runny nose of a virus", "snow and ice in the winter weather"
@@ -109,14 +111,28 @@ def test_disk_and_bytes(documents, tmp_path):
     assert other.fingerprint != build([documents[0]]).fingerprint
 
 
-def test_a_number_that_no_text_has(tmp_path):
-    index = build([document(0, VIRUS, [("cold", ("V",))])])
-    for name in ("word_texts", "texts"):
-        topics = Topics(*index.topics.arrays)
-        setattr(topics, name, getattr(topics, name).astype(np.int32) - 1)
-        topics.to_disk(tmp_path)
-        with pytest.raises(ValueError, match="that no word or text has"):
-            Topics.from_disk(tmp_path)
+@pytest.mark.parametrize(
+    ("file", "column", "damage"),
+    [
+        ("topic_words.arrow", "weight", lambda weights: weights * np.float16("nan")),
+        ("topic_words.arrow", "weight", lambda weights: weights.astype(np.int8)),
+        ("topic_words.arrow", "word", lambda words: words[::-1]),
+        ("topic_words.arrow", "word", lambda words: words.astype(np.int32)),
+        ("topic_words.arrow", "text", lambda texts: texts.astype(np.float32)),
+        ("topic_words.arrow", "text", lambda texts: texts.astype(np.int64) - 1),
+        ("topic_words.arrow", "text", lambda texts: texts + np.int64(10**12)),
+        ("topic_pairs.arrow", "text", lambda texts: texts + 10**9),
+        ("topic_pairs.arrow", "text", lambda texts: texts.astype(np.float32)),
+        ("topic_pairs.arrow", "kb_row", lambda rows: rows[::-1].astype(np.uint32)),
+    ],
+)
+def test_damaged_numbers_are_refused_before_anything_is_counted(documents, tmp_path, file, column, damage):
+    topics = build(documents).topics
+    topics.to_disk(tmp_path)
+    arrays = {name: values.copy() for name, values in map_arrays(tmp_path / file).items()}
+    write_arrays(tmp_path / file, arrays | {column: damage(arrays[column])})
+    with pytest.raises(ValueError, match="not sorted, or have numbers"):
+        Topics.from_disk(tmp_path, len(topics))
 
 
 # -- in the linker ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pickle
 import resource
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -96,6 +97,18 @@ def test_numbers_out_of_range(folder, name, column, number):
     write_arrays(folder / name, arrays)
     write_manifest(folder, kind=KIND, version=VERSION)
     with pytest.raises(PelError, match=f"PEL-E004.*numbers of rows in {name}.*copy or rebuild"):
+        KnowledgeBase.from_disk(folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "offsets", "letters"),
+    [("name", [0, 2**30, 3], b"abc"), ("name", [0, 1, 3], b"a\xff\xfe"), ("nom", [0, 1, 3], b"abc")],
+)
+def test_damaged_names_of_types(folder, column, offsets, letters):
+    parts = [pa.py_buffer(np.array(offsets, dtype=np.int32)), pa.py_buffer(letters)]
+    write_arrays(folder / "types.arrow", {column: pa.StringArray.from_buffers(2, *parts)})
+    write_manifest(folder, kind=KIND, version=VERSION)
+    with pytest.raises(PelError, match="PEL-E004.*Arrow files.*damaged ones"):
         KnowledgeBase.from_disk(folder)
 
 
