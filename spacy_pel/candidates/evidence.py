@@ -45,7 +45,7 @@ VOTE_TEMPERATURE = 0.05
 # Of more entities than are wanted those with the highest sum stay: on held-out MedMentions, 96.1% of the gold entities
 # are among 64 chosen so from 512 rows, 94.6% among the 64 with the best cosine.
 _EDIT_WEIGHT, _POPULARITY_WEIGHT = 0.2, 0.02
-_NAMED_FIRST = 64.0  # added to a sum, which is lower, without a rounding in float64
+_NAMED_FIRST = float(1 << 20)  # more than scores differ by; in float64 it keeps their order
 _UNRELATED_RANK, _MIN_UNRELATED_RANK = 64, 8  # from 0
 _COUNT_OF_NAME = 2.0  # annotated mentions that weigh as much as that an entity is called so
 _MOST_EXTENSIONS = 3  # candidates; a word that more of them share tells nothing
@@ -186,7 +186,7 @@ def find_candidates(
     is_named = np.any([columns[name] > 0 for name in by_form], axis=0)
     best = best_cosines(columns)
     key = best + _EDIT_WEIGHT * columns["edit"] + _POPULARITY_WEIGHT * columns["popularity"]
-    rank = by_mention(pairs.mentions, key + _NAMED_FIRST * is_named, len(masks))
+    rank = by_mention(pairs.mentions, key.astype(np.float64) + _NAMED_FIRST * is_named, len(masks))
     counts = np.bincount(pairs.mentions, minlength=len(masks))
     chosen = offsets_of(counts)[:-1, None] + best_first(rank)[:, :top_k]
     kept = chosen[np.arange(chosen.shape[1]) < counts[:, None]]
