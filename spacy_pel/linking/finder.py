@@ -26,6 +26,7 @@ _BEFORE_WORDS = frozenset(
 )
 _AFTER_WORDS = frozenset("at on the to up".split())
 _SHORTHAND = re.compile(r"[/:;]|\b[bcdfghj-np-tvwxz]{2,5}\b")
+_NEAR = 32  # characters beside a mention, more than such a word has; a text may be a book
 _SENTENCE = 3  # blanks: "HIV/AIDS" is no text in capitals
 
 
@@ -137,21 +138,20 @@ def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
     has_capitals = {text: bool(text) and not text.islower() for text in texts}
     has_shorthand = {text: not text or _SHORTHAND.search(text) is not None for text in texts}
     is_in_capitals = {text: text.isupper() and text.count(" ") >= _SENTENCE for text in texts}
-    return [
-        word
-        if word in PLAIN_WORDS
-        and (
-            (is_in_capitals if query.form.isupper() else has_capitals)[query.context]
-            or not (query.form.isupper() or has_shorthand[query.context] or not _is_in_prose(query))
-        )
-        else ""
-        for query, word in zip(queries, words, strict=True)
-    ]
+
+    def is_plain(query: MentionQuery) -> bool:
+        text = query.context
+        if query.form.isupper():
+            return is_in_capitals[text]
+        return has_capitals[text] or (not has_shorthand[text] and _is_in_prose(query))
+
+    return [word if word in PLAIN_WORDS and is_plain(query) else "" for query, word in zip(queries, words, strict=True)]
 
 
 def _is_in_prose(query: MentionQuery) -> bool:
     """Whether words stand next to a mention that hardly stand next to an acronym."""
-    before, after = query.text[: query.start].rsplit(maxsplit=1)[-1:], query.text[query.end :].split(maxsplit=1)[:1]
+    text, start, end = query.text, query.start, query.end
+    before, after = text[max(0, start - _NEAR) : start].split()[-1:], text[end : end + _NEAR].split()[:1]
     return not _BEFORE_WORDS.isdisjoint(before) or not _AFTER_WORDS.isdisjoint(after)
 
 
