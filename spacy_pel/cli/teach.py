@@ -11,11 +11,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ..corpora.formats.tables import open_table
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL
-from ..util import logger, numbered_jsonl
+from ..util import counted_form, logger, numbered_jsonl
 from ..util.files import ending_of
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
 from ._output import JSON, emit, key_values, message, text_table
+
+_SHOWN = 20  # forms that decide in their own texts only
+_YES_OR_NO = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @pel_cli.command("teach", rich_help_panel="Link")
@@ -26,9 +29,10 @@ def teach(
         argument(
             "CORRECTIONS",
             'JSON lines {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}, or a .csv or .tsv with these columns; '
-            '"mention" instead of the offsets, where it is in the text once.',
+            '"mention" instead of the offsets, where it is in the text once; "term" instead of all three.',
         ),
     ] = None,
+    always: Annotated[bool, flag("--always", "They decide in all texts, whatever annotated text says.")] = False,
     by: Annotated[str, option("NAME", "Who corrected them, for the log.")] = "",
     list_learned: Annotated[bool, flag("--list", "List the corrections in effect; change nothing.")] = False,
     undo: Annotated[list[int] | None, option("ID", "Undo this correction (repeatable).")] = None,
@@ -36,10 +40,11 @@ def teach(
 ) -> None:
     """Make corrected mentions count at once, without training. List or undo them.
 
-    From now on, a mention with the same surface form in a similar context gets the corrected answer. The log
-    keeps who corrected what, when, and up to 60 characters of text on each side.
+    From now on, a mention with the same surface form gets the corrected answer: in the same text, and in others
+    unless annotated text uses the form for another entity more often. The log keeps who corrected what, when,
+    and up to 60 characters of text on each side.
 
-    Example: spacy-pel teach my_pipeline corrections.jsonl --by "A. Curator"
+    Example: spacy-pel teach my_pipeline short_forms.csv --always --by "A. Curator"
     """
     from ..pipeline.linker_data import KIND, VERSION, save_memory, saved_memory
     from ..pipeline.saved import check_may_change
@@ -53,10 +58,10 @@ def teach(
     if not list_learned:
         check_may_change(pipeline)
     if corrections is not None:
-        emit(_learn(pipeline, corrections, by), as_json=as_json, text=key_values)
+        emit(_learn(pipeline, corrections, by, always=always), as_json=as_json, text=key_values)
         return
     check_folder(folder, kind=KIND, version=VERSION)
-    memory = saved_memory(folder)  # nothing else is loaded
+    memory = saved_memory(folder)  # neither encoder nor detector is loaded
     if undo:
         n_lines = len(memory.log)
         undone = memory.undo(undo, by=by)
@@ -64,51 +69,84 @@ def teach(
         result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
-    emit({"learned": [asdict(mention) for mention in memory.learned]}, as_json=as_json, text=_table)
+    listed = _listed(folder, memory) if memory else []
+    emit({"learned": listed}, as_json=as_json, text=_table)
 
 
-def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
+def _listed(folder: Path, memory: Any) -> list[dict[str, Any]]:
+    """The corrections in effect, with their ``Reach``."""
+    from ..index.annotated_text import AliasPriors
+    from ..kb import KnowledgeBase
+    from ..linking.corrections.matching import Reach
+
+    priors = AliasPriors.from_disk(folder / "index") if (folder / "index").exists() else None
+    reaches = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors).reaches
+    return [{**asdict(entry), **reaches.get(entry.id, Reach())._asdict()} for entry in memory.learned]
+
+
+def _learn(pipeline: Path, path: Path, by: str, *, always: bool) -> dict[str, Any]:
     from ..pipeline.gold import not_found, queries_of, query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
 
-    corrections = read_corrections(path)
+    corrections = read_corrections(path, always=always)
     nlp, name, component = load_pipeline(pipeline)
     queries = queries_of(corrections, query_maker(nlp, name=name))
     memory = component.linker.memory
     n_lines, n = len(memory.log), len(corrections)
     learned = component.linker.learn(queries, corrections, by=by)
-    n_same = sum(mention.before == mention.after for mention in learned)
+    same = [mention for mention in learned if mention.before == mention.after]
+    here = _here_only(component.linker, learned)
     if learned:
         save_memory(pipeline / name, memory, n_lines=n_lines)
         if missing := not_found(nlp, corrections, name=name):
             logger.warning(Warnings.W510.format(n=len(missing), of=n, example=quoted(missing[0].surface)))
-        if n_same:
-            logger.warning(Warnings.W551.format(n=n_same, of=len(learned)))
+        if n_confirmed := sum(not mention.always for mention in same):
+            logger.warning(Warnings.W551.format(n=n_confirmed, of=len(learned)))
+        for text in here[:_SHOWN]:
+            logger.warning(text)
+        if len(here) > _SHOWN:
+            message(f"{len(here) - _SHOWN:,} more forms decide in their own texts only: spacy-pel teach --list")
     else:
         message("All corrections were already known. Nothing has changed")
     ids = [mention.id for mention in learned]
     counts = {"corrections": n, "learned": len(learned), "nil": sum(mention.after == NIL for mention in learned)}
     span = f"{ids[0]}-{ids[-1]}" if len(ids) > 1 else str(ids[0]) if ids else "none"
     state = {"ids": span, "in_effect": len(memory), "pipeline": str(pipeline)}
-    return {**counts, "changed": len(learned) - n_same, **state}
+    return {**counts, "changed": len(learned) - len(same), "here_only": len(here), **state}
 
 
-def read_corrections(path: Path) -> list[Any]:
+def _here_only(linker: Any, learned: list[Any]) -> list[str]:
+    """A warning for each form whose correction has no effect in other texts."""
+    texts = {}
+    for mention in learned:
+        reach = linker.learned_mentions.reaches[mention.id]
+        if reach.decides == "here":
+            name = f"{linker.kb[reach.rival].canonical_name} ({reach.rival})"
+            texts[counted_form(mention.form)] = Warnings.W552.format(form=mention.form, name=name, n=reach.n_rival)
+    return list(texts.values())
+
+
+def read_corrections(path: Path, *, always: bool = False) -> list[Any]:
     """The corrections of JSON lines or a table.
+
+    Args:
+        path: the file.
+        always: whether those decide in all texts that do not say it.
 
     Raises:
         PelError: if a line is not a correction, or there is none.
     """
     records = _rows(path) if ending_of(path) in (".csv", ".tsv") else numbered_jsonl(path)
-    corrections = [_correction(record, f"{path}, line {number}") for number, record in records]
+    corrections = [_correction({"always": always, **record}, f"{path}, line {number}") for number, record in records]
     if not corrections:
         raise PelError(Errors.E674.format(path=path))
     return corrections
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a table as lines; its column "id" is that of the entity, unless "kb_id" is."""
+    """The rows of a table as lines; its column "id" is that of the entity, unless "kb_id" is. A term without a text is
+    its own."""
     for number, row in open_table(path, "text")[1]:
         cells: dict[str, Any] = {name.lower(): cell for name, cell in row.items() if cell}
         if "kb_id" not in cells and "id" in cells:
@@ -116,6 +154,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for name in ("start", "end"):
             if cells.get(name, "").isdecimal():
                 cells[name] = int(cells[name])
+        if "always" in cells:
+            cells["always"] = _YES_OR_NO.get(cells["always"].lower(), cells["always"])
         yield number, cells
 
 
@@ -131,6 +171,7 @@ class _Line(BaseModel):
     id: str | None = None
     label: str | None = None
     mention: str | None = None
+    always: bool = False
 
 
 def _correction(record: dict[str, Any], where: str) -> Any:
@@ -141,6 +182,9 @@ def _correction(record: dict[str, Any], where: str) -> Any:
     """
     from ..linking import Correction
 
+    term = record.get("term")
+    if isinstance(term, str) and "text" not in record:  # a term is its own text
+        record = {**record, "text": term.strip(), "start": 0, "end": len(term.strip())}
     text, mention = record.get("text"), record.get("mention")
     if isinstance(text, str) and isinstance(mention, str) and not {"start", "end"} & record.keys():
         found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(mention)}(?!\w)", text)]
@@ -154,7 +198,8 @@ def _correction(record: dict[str, Any], where: str) -> Any:
         fault = err.errors()[0]
         got = f"'{fault['loc'][0]}' of {quoted(record)}: {fault['msg']}"
         raise PelError(Errors.E672.format(where=where, got=got)) from err
-    correction = Correction(line.text, line.start, line.end, line.kb_id, line.label or "", line.id or "", where)
+    given = line.text, line.start, line.end, line.kb_id, line.label or "", line.id or "", where
+    correction = Correction(*given, always=line.always)
     if line.mention not in (None, correction.surface):
         got = f"the mention {quoted(line.mention)}, but {quoted(correction.surface)} at its offsets"
         raise PelError(Errors.E672.format(where=where, got=got))
@@ -162,7 +207,15 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 
 def _table(result: dict[str, Any]) -> str:
-    keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
-    titles = ("id", "when", "by", "document", "mention", "before", "after", "context")
-    rows = [[str(mention[key]) for key in keys] for mention in result["learned"]]
+    keys = ("id", "at", "by", "doc", "text", "before", "after", "decides")
+    titles = ("id", "when", "by", "document", "mention", "before", "after", "decides", "agree", "against", "context")
+    rows = [
+        [
+            *(str(mention[key]) for key in keys),
+            f"{mention['n_agreeing']} of {mention['n_corrections']}",
+            f"{mention['rival']} {mention['n_rival']}" if mention["rival"] else "",
+            mention["context"],
+        ]
+        for mention in result["learned"]
+    ]
     return text_table(titles, rows, numbers=False) if rows else "Nothing has been learned."

@@ -3,7 +3,7 @@ trusted."""
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
-from .corrections.matching import MemoryMatches
+from .corrections.matching import NIL_ROW, MemoryMatches, put_first
 from .mention_types import LabelTypes, labels_after_linking
 from .query import Link, MentionQuery
 from .reranker import Reranker
@@ -30,7 +30,7 @@ class Ranked:
         table: their candidates.
         scores: (n, k).
         nil_scores: (n,).
-        matches: learned mentions that decide; None = nothing is learned.
+        matches: learned mentions that decide, whatever the scores say; None = nothing is learned.
     """
 
     queries: Sequence[MentionQuery]
@@ -168,14 +168,17 @@ class Decider:
         if threshold is None:
             thresholds[trust.unambiguous] = np.inf
         is_nil, of_link = (ranked.nil_scores > thresholds) | ~table.has_candidates, trust.link
+        first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
         if priors is not None and self.confidence.link_weights:
-            first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
             of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
         probabilities = np.where(is_nil, trust.nil, of_link)
         learned: list[int | None] = [None] * len(queries)
         if matches is not None:
+            probabilities = matches.trusted(probabilities, np.where(is_nil, NIL_ROW, first))
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
-            probabilities = np.where(matches.decided, 1.0, probabilities)  # a person's answer
+            nil_scores = np.where(matches.decided, is_nil, ranked.nil_scores).astype(np.float32)
+            ranked = replace(ranked, scores=put_first(table, ranked.scores, matches), nil_scores=nil_scores)
+            shares = self.shares(table, ranked.scores)
             learned = [None if entry < 0 else entry for entry in matches.entries.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)

@@ -308,7 +308,8 @@ def described(entry: Learned) -> str:
     """An entry of the memory in a line."""
     who = f" by {entry.by}" if entry.by else ""
     where = f" in {entry.doc}" if entry.doc else ""
-    return one_line(f"{entry.id}: {entry.text} = {entry.after} (before: {entry.before}){where}, {entry.at}{who}")
+    after = f"{entry.after}, always" if entry.always else entry.after
+    return one_line(f"{entry.id}: {entry.text} = {after} (before: {entry.before}){where}, {entry.at}{who}")
 
 
 def _about(candidate: CandidateEvidence) -> list[str]:

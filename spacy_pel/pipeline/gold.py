@@ -18,7 +18,7 @@ from ..types import NIL, Document, Mention, Vectors
 from .mentions import answers_of_linkers, mention_spans, span_types
 
 
-def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[[Document], list[MentionQuery]]:
+def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[..., list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
     Abbreviations are expanded as the component does it, and a typed detector says what kind each mention is: for
@@ -29,7 +29,8 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
         name: the component's name in the pipeline.
 
     Returns:
-        Document -> one query for each of its mentions, in order.
+        Document -> one query for each of its mentions, in order. With ``alone=True`` the mention is all there is to
+        read: no component is run.
     """
     component: Any = nlp.get_pipe(name)
     detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
@@ -38,11 +39,11 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
     readers = [proc for _, proc in nlp.pipeline if getattr(proc, "writes_token_types", False)]
     needed = [*readers, *detectors]
 
-    def queries_of_document(document: Document) -> list[MentionQuery]:
+    def queries_of_document(document: Document, *, alone: bool = False) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
         types: list[Vectors | None] = [None] * len(document.mentions)
-        if needed and document.mentions:
+        if needed and document.mentions and not alone:
             for offset, piece in text_pieces(text, nlp.max_length):
                 doc = nlp.make_doc(piece)
                 for pipe in needed:
@@ -131,7 +132,7 @@ def corrected_mentions(doc: Doc, spans_key: str | None) -> tuple[list[Span], lis
 
 
 def queries_of(
-    corrections: Sequence[Correction], make_queries: Callable[[Document], list[MentionQuery]]
+    corrections: Sequence[Correction], make_queries: Callable[..., list[MentionQuery]]
 ) -> list[MentionQuery]:
     """A query for each corrected mention.
 
@@ -142,7 +143,7 @@ def queries_of(
     queries: list[MentionQuery] = []
     for (text, doc), group in groupby(corrections, key=lambda correction: (correction.text, correction.doc)):
         mentions = [Mention(correction.start, correction.end, correction.label) for correction in group]
-        queries += make_queries(Document(doc, text, mentions))
+        queries += make_queries(Document(doc, text, mentions), alone=mentions[0].end - mentions[0].start == len(text))
     return queries
 
 
@@ -156,12 +157,12 @@ def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) ->
         name: of the linker.
 
     Returns:
-        Some of these; none of those to NIL, as what is not found is not linked.
+        Some of these; none of those to NIL, as what is not found is not linked, nor of terms without a text.
     """
     linker: Any = nlp.get_pipe(name)
     of_text: dict[str, list[Correction]] = {}
     for correction in corrections:
-        if correction.kb_id != NIL:
+        if correction.kb_id != NIL and correction.surface != correction.text:
             of_text.setdefault(correction.text, []).append(correction)
     without = nlp.pipe_names[nlp.pipe_names.index(name) :]
     missing: list[Correction] = []

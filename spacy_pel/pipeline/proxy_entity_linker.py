@@ -337,7 +337,7 @@ class ProxyEntityLinker(Pipe):
 
     # -- memory ------------------------------------------------------------------------------
 
-    def learn(self, docs: Iterable[Doc | Example], *, by: str = "") -> list[Learned]:
+    def learn(self, docs: Iterable[Doc | Example], *, by: str = "", always: bool = False) -> list[Learned]:
         """Make corrected mentions count from now on, without training. A mention of the same surface form in
         a similar context gets the same answer, see ``linking/corrections/matching.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
@@ -349,6 +349,7 @@ class ProxyEntityLinker(Pipe):
                 mentions with the id that the component gives them now do not count. A document's id in the log
                 is ``doc.user_data["id"]``, if there is one.
             by: who corrected them, for the log.
+            always: their surface forms have these answers in all texts, whatever annotated text says.
 
         Returns:
             The new entries of the log; a correction that is in it already adds none.
@@ -364,7 +365,7 @@ class ProxyEntityLinker(Pipe):
         for doc in map(reference_of, docs):
             spans, of_doc = corrected_mentions(doc, self.settings.spans_key)
             queries += self._queries(doc, spans) if spans else []
-            corrections += of_doc
+            corrections += [replace(correction, always=always) for correction in of_doc]
         if not corrections:
             raise PelError(Errors.E532)
         return self.linker.learn(queries, corrections, by=by)

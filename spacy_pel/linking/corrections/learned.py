@@ -23,6 +23,7 @@ class Correction:
         where: where it was read, for errors, e.g. "fixes.jsonl, line 3".
         explicit: someone said that this is the answer. Otherwise it may be the linker's own, and counts
             only if the linker now answers something else.
+        always: its surface form has this answer in all texts, whatever annotated text says.
 
     Raises:
         PelError: if the offsets are not those of a mention.
@@ -36,6 +37,7 @@ class Correction:
     doc: str = ""
     where: str = ""
     explicit: bool = True
+    always: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end <= len(self.text) or not self.surface.strip():
@@ -69,6 +71,7 @@ class Learned:
         read_sha256: of the text that the linker reads: a part of it with the long form of an abbreviation,
             otherwise the same.
         context: the mention, and whole words of up to 60 characters before and after it.
+        always: whether it decides in all texts, whatever annotated text says.
     """
 
     id: int
@@ -85,6 +88,7 @@ class Learned:
     sha256: str
     read_sha256: str
     context: str
+    always: bool = False
 
     @classmethod
     def of(cls, correction: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str) -> "Learned":
@@ -105,6 +109,7 @@ class Learned:
             sha256=hash_of(correction.text),
             read_sha256=hash_of(query.text),
             context=correction.text[left:right],
+            always=correction.always,
         )
 
     @property

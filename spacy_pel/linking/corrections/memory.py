@@ -202,7 +202,7 @@ def make_entries(
     Raises:
         PelError: if an answer cannot be learned, or all of them may be the linker's own.
     """
-    known = {entry.key: (entry.after, entry.form) for entry in memory.learned}
+    known = {entry.key: _said(entry) for entry in memory.learned}
     entries: list[Learned] = []
     new: list[int] = []
     n_own = 0
@@ -214,12 +214,12 @@ def make_entries(
         entry = Learned.of(
             correction, query, id=memory.next_id + len(entries), by=by, before=before[number], after=answer
         )
-        if known.get(entry.key) == (entry.after, entry.form):
+        if known.get(entry.key) == _said(entry):
             continue
         if not correction.explicit and entry.before == entry.after:
             n_own += 1
         else:
-            known[entry.key] = (entry.after, entry.form)
+            known[entry.key] = _said(entry)
             entries.append(entry)
             new.append(number)
     if n_own and n_own == len(corrections):
@@ -227,6 +227,10 @@ def make_entries(
     if n_own:
         logger.warning(Warnings.W550.format(n=n_own, of=len(corrections)))
     return entries, new
+
+
+def _said(entry: Learned) -> tuple[str, str, bool]:
+    return entry.after, entry.form, entry.always
 
 
 def _checked_id(kb: KnowledgeBase, correction: Correction) -> str:
