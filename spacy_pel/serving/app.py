@@ -175,12 +175,13 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
     @app.get("/learned", response_model=schemas.MemoryResponse, summary="List corrections")
     def learned() -> Any:
-        """The corrections in effect."""
+        """The corrections in effect, where each decides, and how many of its form agree."""
         return memory([])
 
     @app.post("/learn", response_model=schemas.MemoryResponse, summary="Correct links")
     async def learn(request: schemas.LearnRequest) -> Any:
-        """Corrections count at once, for this text and others. What is known already adds nothing."""
+        """Corrections count at once, for this text; for others with `always`, or else unless annotated text uses the
+        form for a `rival` more often: `decides` says which. What is known already adds nothing."""
         limits.check_number("corrections", len(request.corrections))
         corrections = [_correction(given, limits) for given in request.corrections]
         return await with_model(lambda _: memory(service.learn(corrections, request.by)))
@@ -226,7 +227,8 @@ def _documents(request: schemas.LinkRequest, limits: Limits) -> list[Document]:
 
 def _correction(given: schemas.GivenCorrection, limits: Limits) -> Correction:
     limits.check_text(given.text, "a correction")
-    correction = Correction(given.text, given.start, given.end, given.kb_id, given.label, given.id)
+    mention = given.text, given.start, given.end, given.kb_id, given.label, given.id
+    correction = Correction(*mention, always=given.always)
     if given.mention is not None and given.mention != correction.surface:
         expected = f"the mention {quoted(given.mention)} at {given.start} to {given.end}"
         raise RequestError(Errors.E733.format(expected=expected, got=quoted(correction.surface)))

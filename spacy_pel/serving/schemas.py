@@ -1,7 +1,7 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
@@ -72,10 +72,16 @@ class CandidateResponse(CandidateEvidence):
 
 @dataclass(kw_only=True, frozen=True)
 class LearnedResponse(Learned):
-    """A correction in the memory."""
+    """A correction in the memory, and where it decides."""
 
     before_name: str | None
     after_name: str | None
+    decides: Literal["always", "elsewhere", "here", "nowhere"]
+    n_agreeing: int
+    n_corrections: int
+    rival: str | None
+    rival_name: str | None
+    n_rival: int
 
 
 @dataclass(kw_only=True, frozen=True)
@@ -139,6 +145,7 @@ class GivenCorrection(Request):
     id: Name = Field("", description="Of the document, for the log.")
     label: Name = ""
     mention: str | None = Field(None, description="Compared with the text at the offsets.")
+    always: bool = Field(False, description="It decides in all texts, whatever annotated text says.")
 
 
 class LearnRequest(Request):

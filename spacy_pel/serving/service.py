@@ -12,6 +12,7 @@ from ..errors import Errors, PelError
 from ..evaluation.links import entity_url
 from ..index.annotated_text import FormsInText
 from ..linking import Correction, Learned, Memory, MentionQuery
+from ..linking.corrections.matching import Reach
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import queries_of, query_maker
@@ -218,11 +219,14 @@ class Service:
         return list(map(self._with_names, self.component.learned))
 
     def _with_names(self, entry: Learned) -> Record:
-        return {**asdict(entry), "before_name": self._name_of(entry.before), "after_name": self._name_of(entry.after)}
+        reach = self.component.linker.learned_mentions.reaches.get(entry.id, Reach())
+        ids = {"before_name": entry.before, "after_name": entry.after, "rival_name": reach.rival}
+        names = {key: self._name_of(entity_id) for key, entity_id in ids.items()}
+        return {**asdict(entry), **reach._asdict(), **names}
 
-    def _name_of(self, entity_id: str) -> str | None:
+    def _name_of(self, entity_id: str | None) -> str | None:
         kb = self.component.kb
-        row = -1 if entity_id == NIL else kb.row(entity_id)
+        row = -1 if entity_id in (NIL, None) else kb.row(entity_id)
         return kb.name_at(row) if row >= 0 else None
 
     # -- what it is --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 import spacy
 from cli.conftest import done, refused, run
 
+from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.types import NIL
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -145,9 +146,30 @@ def test_learn_and_undo(own):
         assert client.get("/learned").json() == {"changed": [], "learned": [entry], "saved": False}
         assert client.post("/unlearn", json={"ids": [9]}).status_code == 400
         undone = client.post("/unlearn", json={"ids": [1]}).json()
-        assert undone["changed"] == [entry] and undone["learned"] == []
+        assert undone["changed"] == [{**entry, "decides": "nowhere", "n_agreeing": 0, "n_corrections": 0}]
+        assert undone["learned"] == []
         assert answers(client) == before
     assert not (own / NAME / "memory").exists()  # without --save nothing is written
+
+
+def test_where_a_correction_decides(own):
+    """Without "always", annotated text outweighs it in other texts; the answer says so."""
+    again, mention = "Another heart attack.", MENTION
+    with serving(own) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        linker = server.service.component.linker
+        linker.index.priors = AliasPriors.build(["heart attack"] * 3, linker.kb.rows(["C2"] * 3))
+        assert answers(client, again) == {"heart attack": "C2"}
+        (here,) = client.post("/learn", json={"corrections": [{**mention, "kb_id": "C3"}]}).json()["changed"]
+        assert (here["always"], here["decides"], here["n_agreeing"], here["n_corrections"]) == (False, "here", 1, 1)
+        assert (here["rival"], here["rival_name"], here["n_rival"]) == ("C2", "heart attack", 3)
+        assert answers(client)["heart attack"] == "C3" and answers(client, again) == {"heart attack": "C2"}
+        given = [{**mention, "kb_id": "C3", "always": True}]
+        (always,) = client.post("/learn", json={"corrections": given}).json()["learned"]
+        assert (always["always"], always["decides"], always["rival"]) == (True, "always", "C2")
+        assert answers(client, again) == {"heart attack": "C3"}
+        why = client.post("/explain", json={"text": again, "start": 8, "end": 20}).json()
+        assert why["learned"] == always and 0.79 < why["probability"] < 0.81
+        assert client.post("/learn", json={"corrections": [{**given[0], "always": "yes"}]}).status_code == 422
 
 
 def test_saved_corrections_and_those_of_teach(own, tmp_path):

@@ -100,7 +100,8 @@ def test_paste_link_correct_undo(open_page):
     details.get_by_role("button", name="kidney stone").click()
     details.get_by_label("Your name, for the log").fill("Ann")
     details.get_by_role("button", name="Learn").click()
-    expect(page.locator("#status")).to_contain_text("Learned: “heart attack” is kidney stone. 1 mention")
+    learned = "Learned: “heart attack” is kidney stone, in other texts, too. 1 mention"
+    expect(page.locator("#status")).to_contain_text(learned)
     expect(found).to_have_attribute("aria-label", "heart attack: kidney stone MESH:D5/1, DISEASE")
     corrections = page.locator("#corrections li")
     expect(corrections).to_have_count(1)
@@ -114,6 +115,27 @@ def test_paste_link_correct_undo(open_page):
     corrections.get_by_role("button", name="Undo").click()
     expect(page.locator("#status")).to_contain_text("Undone")
     expect(found).to_have_attribute("aria-label", "heart attack: heart attack C2, DISEASE")
+
+
+def test_always(open_page):
+    page = open_page()
+    link(page)
+    mention(page, "headache").click()
+    details = page.get_by_label("Details")
+    details.get_by_role("button", name="Correct").click()
+    details.get_by_role("radio", name="NIL").check()
+    details.get_by_label("Always").check()
+    details.get_by_role("button", name="Learn").click()
+    expect(page.locator("#status")).to_contain_text("Learned: “headache” is NIL, always. 1 mention")
+    correction = page.locator("#corrections li").first
+    expect(correction).to_contain_text("always · was Headache C3")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert json.loads(Path(download.value.path()).read_text().splitlines()[-1])["always"] is True
+    link(page, "No headache.")
+    expect(mention(page, "headache")).to_have_attribute("aria-label", "headache: NIL, not in the knowledge base, DISEASE")
+    correction.get_by_role("button", name="Undo").click()
+    expect(page.locator("#status")).to_contain_text("Undone")
 
 
 def test_the_card_of_a_mention(open_page):

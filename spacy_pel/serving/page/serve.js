@@ -425,16 +425,18 @@ function showCorrecting(number, why) {
   searching(input, found, pick);
   const by = el("input", { maxlength: "200", value: state.by, autocomplete: "name" });
   by.addEventListener("input", () => { state.by = by.value; });
+  const always = el("input", { type: "checkbox" });
   const learn = el("button", { class: "primary", type: "submit" }, "Learn");
   const cancel = el("button", { type: "button", onclick: () => { showWhy(number, why); $("correct").focus(); } }, "Cancel");
   const form = el("form", { onsubmit: (event) => {
     event.preventDefault();
     const right = list.querySelector(":checked");
     if (!right) say("Choose the right answer first.", { problem: true });
-    else act(learn, () => correct(number, right.value));
+    else act(learn, () => correct(number, right.value, always.checked));
   } },
     el("fieldset", {}, el("legend", {}, `What is ${quoted(state.mentions[number].text)} here?`), list),
     el("div", { class: "other" }, input, found),
+    el("label", { class: "choice" }, always, el("span", {}, "Always", el("small", {}, "in all texts, whatever annotated text says"))),
     el("label", { class: "by" }, "Your name, for the log", by),
     el("div", { class: "actions" }, learn, cancel),
   );
@@ -443,9 +445,16 @@ function showCorrecting(number, why) {
   (list.querySelector("input") ?? input).focus();
 }
 
-async function correct(number, id) {
+/** Where a correction decides, and how many of its form agree with it. */
+function reach(one) {
+  const rival = `annotated text names ${one.rival_name ?? one.rival} ${one.n_rival.toLocaleString("en")} times`;
+  const where = { always: "always", elsewhere: "in other texts, too", here: `in its own text only: ${rival}`, nowhere: "not in effect" };
+  return `${where[one.decides]}${one.n_corrections > 1 ? ` · ${one.n_agreeing} of ${one.n_corrections} agree` : ""}`;
+}
+
+async function correct(number, id, always) {
   const one = state.mentions[number];
-  const given = { text: state.text, start: one.start, end: one.end, kb_id: id, label: one.label, id: state.doc };
+  const given = { text: state.text, start: one.start, end: one.end, kb_id: id, label: one.label, id: state.doc, always };
   const memory = await api("learn", { corrections: [given], by: state.by.trim() });
   for (const learned of memory.changed) state.given.push({ ...given, learned: learned.id });
   showMemory(memory);
@@ -454,7 +463,7 @@ async function correct(number, id) {
   const last = memory.changed[memory.changed.length - 1];
   if (last) {
     const answer = last.after === NIL ? "NIL" : last.after_name ?? last.after;
-    say(`Learned: ${quoted(last.text)} is ${answer}. ${plural(n, "mention")} changed in this text.`, { button: undoButton(last) });
+    say(`Learned: ${quoted(last.text)} is ${answer}, ${reach(last)}. ${plural(n, "mention")} changed in this text.`, { button: undoButton(last) });
   } else say("This was learned before.");
 }
 
@@ -483,14 +492,14 @@ async function undo(learned) {
 function showMemory(memory) {
   $("memory").hidden = !memory.learned.length;
   $("memory-note").textContent = memory.saved
-    ? "Saved in the pipeline. They count for all texts."
-    : "They count for all texts, but those made here are lost when the server stops. Start it with --save to keep them, or download those of this page for spacy-pel teach.";
+    ? "Saved in the pipeline."
+    : "Those made here are lost when the server stops. Start it with --save to keep them, or download those of this page for spacy-pel teach.";
   $("download").hidden = memory.saved || !state.given.length;
   $("corrections").replaceChildren(...memory.learned.slice().reverse().map((one) => {
     const answer = one.after === NIL ? "NIL" : `${one.after_name ?? ""} ${one.after}`;
     const before = one.before === NIL ? "NIL" : `${one.before_name ?? ""} ${one.before}`;
     const who = one.by ? ` · ${one.by}` : "";
-    return el("li", {}, el("span", {}, el("b", {}, one.text), ` → ${answer}`, el("small", {}, `was ${before} · ${one.at.slice(0, 10)}${who}`)), undoButton(one));
+    return el("li", {}, el("span", {}, el("b", {}, one.text), ` → ${answer}`, el("small", {}, `${reach(one)} · was ${before} · ${one.at.slice(0, 10)}${who}`)), undoButton(one));
   }));
 }
 
