@@ -88,11 +88,63 @@ def test_tables_of_corrections(tmp_path, name, content):
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "always"),
+    [
+        ("x.csv", "term,id\n zebra fish ,C7\n", False),
+        ("x.csv", "ID;Term;Always\nC7;zebra fish;yes\n", True),
+        ("x.tsv", "term\tid\talways\nzebra fish\tC7\t\n", False),
+        ("x.jsonl", json.dumps({"term": "zebra fish", "kb_id": "C7", "always": True}), True),
+        ("x.csv", f"text,mention,id,always\n{TEXT},zebra fish,C7,TRUE\n", True),
+    ],
+)
+def test_terms_and_always(tmp_path, name, content, always):
+    (tmp_path / name).write_text(content)
+    [correction] = read_corrections(tmp_path / name)
+    assert (correction.surface, correction.kb_id, correction.always) == ("zebra fish", "C7", always)
+    [correction] = read_corrections(tmp_path / name, always=True)
+    assert correction.always
+    (tmp_path / name).write_text(content.replace("yes", "no").replace("TRUE", "0").replace("true", "false"))
+    says_so = always and "always" in content.lower()
+    assert read_corrections(tmp_path / name, always=True)[0].always != says_so, "what a line says counts"
+
+
+def test_a_house_list(pipeline, tmp_path):
+    """Annotated text means C0 by "aspirin"."""
+    other = "We studied Aspirin in mice."
+    assert {ent.text: ent.kb_id_ for ent in spacy.load(pipeline)(other.lower()).ents} == {"aspirin": "C0"}
+    (tmp_path / "list.csv").write_text("term,id\naspirin,C7\nzebra fish,C6\n")
+    result = done("teach", pipeline, tmp_path / "list.csv", "--json")
+    assert result.json.items() >= dict(learned=2, changed=2, here_only=1).items()
+    expected = r"W552\] aspirin: annotated text names aspirin \(C0\) (\d) times; .* Use --always"
+    (count,) = re.findall(expected, " ".join(result.err.split()))
+    assert result.err.count("W552") == 1 and "W510" not in result.err
+    assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
+    listed = run("teach", pipeline, "--list", "--json").json["learned"]
+    assert [(one["decides"], one["rival"], one["n_rival"]) for one in listed] == [
+        ("here", "C0", int(count)),
+        ("elsewhere", None, 0),
+    ]
+
+    result = done("teach", pipeline, tmp_path / "list.csv", "--always", "--json")
+    assert result.json.items() >= dict(learned=2, here_only=0, in_effect=2, ids="3-4").items()
+    assert "W551" not in result.err and "W552" not in result.err
+    assert ids(pipeline) == {"aspirin": "C7", "zebra fish": "C6"}
+    rows = [line.split() for line in run("teach", pipeline, "--list").out.splitlines()]
+    assert rows[0][-4:] == ["decides", "agree", "against", "context"]
+    assert "always 1 of 1 C0" in " ".join(rows[1]) and rows[1][-1] == "aspirin"
+    done("teach", pipeline, "--undo", 3)
+    assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
+    done("verify", pipeline)
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (f"text,mention,id\n{TEXT},zebras,C7\n", "E672.*line 2.*'zebras' 0 times in the text"),
         ("text,mention,id\nrash and rash,rash,C7\n", "E672.*'rash' 2 times in the text and no offsets"),
         (f"text,start,end\n{TEXT},22,32\n", "E672.*line 2.*'kb_id'"),
+        ("term,id,always\nzebras,C7,often\n", "E672.*line 2.*'always'"),
+        ("term,id\n,C7\n", "E672.*line 2.*'text'"),
         (f"text,start,end,id\n{TEXT},x,32,C7\n", "E672.*line 2.*'start'"),
         (f"body,start,end,id\n{TEXT},22,32,C7\n", "E672.*line 2.*'text'"),
     ],

@@ -1,6 +1,7 @@
 """The memory: an index with it answers like one built with the same mentions; what decides; the log."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiner import LinearCombiner
-from spacy_pel.linking.corrections.matching import IndexWithMemory
+from spacy_pel.linking.corrections.matching import IndexWithMemory, Reach
 from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, TOPIC, Document, Entity, Mention
 from spacy_pel.util.saved_folder import write_manifest
@@ -101,6 +102,99 @@ def test_annotated_text_outweighs_a_correction_but_in_its_own_text(kb):
     assert answer(linker, "my cold virus")[0] == "C1" and answer(linker, "a cold virus") == ("C1", 1)
 
 
+def right(linker, text, word="cold"):
+    """P(right)."""
+    return linker.link([MentionQuery(text, text.index(word), text.index(word) + len(word), "X")])[0].probability
+
+
+def always(*sentences):
+    queries, corrections = pairs(documents(*sentences))
+    return queries, [replace(correction, always=True) for correction in corrections]
+
+
+def test_an_answer_that_was_corrected_elsewhere_is_trusted_less(kb):
+    linker = make_linker(kb, COLD)
+    before, of_fever = right(linker, "a cold and"), right(linker, "a fever and", "fever")
+    for n, text in enumerate(("a cold virus", "my cold nose"), start=1):
+        linker.learn(*pairs(documents((text, "C1"))))
+        if n == 1:
+            assert linker.learned_mentions.reaches == {1: Reach("here", 1, 1, "C2", 2)}
+            assert answer(linker, "a cold and") == ("C2", None), "annotated text outweighs it"
+            assert right(linker, "a cold and") == pytest.approx(before / 4 / 1.25)
+            assert right(linker, "a cold virus") == 1.0, "a person's answer"
+    assert right(linker, "a fever and", "fever") == of_fever
+    linker.unlearn([1, 2])
+    assert right(linker, "a cold and") == before
+
+
+def test_a_form_that_always_has_an_answer(kb):
+    """Whatever annotated text says, and in any case; trusted as far as other corrections of the form agree."""
+    linker = make_linker(kb, COLD)
+    linker.learn(*always(("a cold virus", "C1")))
+    assert linker.learned_mentions.reaches == {1: Reach("always", 1, 1, "C2", 2)}
+    for text, word in (("a cold and", "cold"), ("HE HAS A COLD", "COLD"), ("the Cold here", "Cold")):
+        assert answer(linker, text, word) == ("C1", 1)
+        assert right(linker, text, word) == pytest.approx(1 / 1.25)
+    assert answer(linker, "a colder day", "colder")[1] is answer(linker, "his COLD is worse", "COLD")[1] is None
+    assert right(linker, "a cold virus") == 1.0
+    linker.learn(*pairs(documents(("my cold nose", "C1"))))
+    assert answer(linker, "a cold and") == ("C1", 1)
+    assert right(linker, "a cold and") == pytest.approx(2 / 2.25)
+    linker.learn(*pairs(documents(("some cold rain", "C3"))))
+    assert answer(linker, "a cold and") == ("C1", 1), "the others do not decide always"
+    assert right(linker, "a cold and") == pytest.approx(2 / 3.25)
+    linker.learn(*always(("the cold fog", NIL)))
+    assert answer(linker, "a cold and") == (NIL, 4), "the last one"
+    assert right(linker, "a cold and") == pytest.approx(1 / 4.25)
+    assert [one.n_agreeing for one in linker.learned_mentions.reaches.values()] == [1, 2, 2, 1]
+
+
+def test_a_confirmed_answer_is_trusted_more(kb):
+    linker = make_linker(kb, COLD)
+    before = right(linker, "a cold and")
+    linker.learn(*always(("a cold snap", "C2")))
+    assert answer(linker, "a cold and") == ("C2", 1)
+    assert before < (1 + before / 4) / 1.25 <= right(linker, "a cold and") < 1
+
+
+def test_corrections_of_a_text_that_disagree(kb):
+    linker, text = make_linker(kb), "cold cold cold"
+    given = [(0, "C1"), (5, "C2")]
+    queries = [MentionQuery(text, start, start + 4) for start, _ in given]
+    linker.learn(queries, [Correction(text, start, start + 4, kb_id) for start, kb_id in given])
+    links = linker.link([*queries, MentionQuery(text, 10, 14)])
+    assert [one.kb_id for one in links] == ["C1", "C2", "C2"]
+    assert [one.probability for one in links[:2]] == [1.0, 1.0] and links[2].probability < 1.25 / 2.25
+
+
+def test_the_same_correction_may_become_one_for_always(kb):
+    linker = make_linker(kb, COLD)
+    linker.learn(*pairs(documents(("a cold virus", "C1"))))
+    assert [one.id for one in linker.learn(*always(("a cold virus", "C1")))] == [2]
+    assert linker.learn(*always(("a cold virus", "C1"))) == []
+    assert [(one.id, one.always) for one in linker.memory.learned] == [(2, True)]
+    linker.unlearn([2])
+    assert answer(linker, "a cold and") == ("C2", None)
+
+
+def test_a_memory_of_before_always(kb, tmp_path):
+    linker = make_linker(kb, COLD)
+    linker.learn(*always(("a cold virus", "C1")))
+    linker.learn(*pairs(documents(("my fever nose", "C1"))))
+    linker.memory.to_disk(tmp_path / "memory")
+    loaded = Memory.from_disk(tmp_path / "memory")
+    assert loaded.learned == linker.memory.learned and [one.always for one in loaded.learned] == [True, False]
+    log = tmp_path / "memory" / "log.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line.pop("always") for line in lines] == [True, False]
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    write_manifest(tmp_path / "memory", kind="memory", version=1)
+    linker.memory = Memory.from_disk(tmp_path / "memory")
+    linker.refresh()
+    assert [one.always for one in linker.memory.learned] == [False, False]
+    assert answer(linker, "a cold virus") == ("C1", 1) and answer(linker, "a cold and") == ("C2", None)
+
+
 def test_plain_words_in_capitals_are_corrected_apart(kb):
     linker = make_linker(kb, documents(("with WAS here", "C3"), ("of WAS there", "C3")))
     linker.learn(*pairs(documents(("some WAS now", "C0"), ("a rat bites", "C5"))))
@@ -115,6 +209,8 @@ def test_an_annotated_mention_in_a_nearer_context_wins(kb):
     assert linker.learned_mentions.settled.all()
     assert answer(linker, "very cold winter")[1] is None
     assert answer(linker, "viral cold infections") == ("C1", 1)
+    linker.learn(*always(("no cold at", "C0")))
+    assert answer(linker, "very cold winter") == answer(linker, "viral cold infections") == ("C0", 2)
 
 
 def test_the_nearest_of_several_corrections_decides(kb):

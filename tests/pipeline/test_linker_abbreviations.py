@@ -36,6 +36,15 @@ def test_an_explanation_tells_the_mention_as_written_and_as_read(expanding):
     assert str(short).startswith("HD, read as Huntington disease (")
 
 
+def test_what_a_document_defines_is_not_corrected_elsewhere(expanding):
+    doc = expanding("HD was started.")
+    for token in doc.ents[0]:
+        token.ent_kb_id_ = "C01"
+    expanding.get_pipe(NAME).learn([doc], always=True)
+    assert [e.kb_id_ for e in expanding("HD again.").ents] == ["C01"]
+    assert [e.kb_id_ for e in expanding(TEXT).ents] == ["C07", "C07", "C07"]
+
+
 def test_without_definition_or_detector_nothing_is_expanded(expanding, nlp):
     assert [e.kb_id_ for e in expanding("HD was started.").ents] == ["C08"]
     assert [e.kb_id_ for e in nlp(TEXT).ents] == ["C07", "C08", "C08"]

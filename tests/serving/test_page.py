@@ -133,7 +133,8 @@ def test_always(open_page):
         page.get_by_role("button", name="Download").click()
     assert json.loads(Path(download.value.path()).read_text().splitlines()[-1])["always"] is True
     link(page, "No headache.")
-    expect(mention(page, "headache")).to_have_attribute("aria-label", "headache: NIL, not in the knowledge base, DISEASE")
+    told = "headache: NIL, not in the knowledge base, DISEASE"
+    expect(mention(page, "headache")).to_have_attribute("aria-label", told)
     correction.get_by_role("button", name="Undo").click()
     expect(page.locator("#status")).to_contain_text("Undone")
 

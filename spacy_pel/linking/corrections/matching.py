@@ -24,6 +24,7 @@ from ...kb import KnowledgeBase
 from ...types import NIL, CandidateTable, Floats, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import counted_form, fingerprint
 from ...util.arrays import row_products
+from ..finder import plain_words
 from ..query import MentionQuery
 from .learned import Learned, hash_of
 
@@ -276,8 +277,8 @@ def match_memory(
         table = replace(table, vectors=None)
     which = np.full(len(queries), NONE, dtype=np.int64)
     answers: dict[int, Counter[int]] = {}
-    for number, query in enumerate(queries):
-        numbers = learned.of_form.get(counted_form(query.surface))
+    for number, (query, word) in enumerate(zip(queries, plain_words(queries), strict=True)):
+        numbers = learned.of_form.get(counted_form(word or query.surface))
         if numbers is None:
             continue
         mask = None if masks is None else masks[number]
