@@ -218,11 +218,13 @@ class MemoryMatches(NamedTuple):
         kb_rows: (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
         answers: which of the mentions -> how often their form was corrected to each row; those in whose own text one
             answer was given are left out.
+        confirmed: (n,), whether the learned mention had this answer before.
     """
 
     entries: Rows
     kb_rows: Rows
     answers: dict[int, Counter[int]]
+    confirmed: NDArray[np.bool_]
 
     @property
     def decided(self) -> NDArray[np.bool_]:
@@ -237,9 +239,9 @@ class MemoryMatches(NamedTuple):
     def trusted(self, probabilities: Floats, kb_rows: Rows) -> Floats:
         """P(right) of the answers. In its own text a correction is a person's answer: 1. In other texts it is
         agreeing / (all + 1/4), where all are the corrections of the form and agreeing those with the answer. The
-        quarter is what the linker says itself: if it gives the same answer, with P(right) p, it is
-        (agreeing + p / 4) / (all + 1/4). So an answer that is confirmed elsewhere is trusted more, one that is
-        corrected elsewhere less, also where no correction decides.
+        quarter is the linker's own answer: where that stays, or a correction only confirmed it, it is
+        (agreeing + p / 4) / (all + 1/4), with its P(right) p. So an answer that is confirmed elsewhere is trusted more,
+        one that is corrected elsewhere less, also where no correction decides.
 
         Args:
             probabilities: (n,), P(right) of the linker's own answers.
@@ -249,7 +251,8 @@ class MemoryMatches(NamedTuple):
             (n,)
         """
         answers = np.where(self.decided, self.kb_rows, kb_rows)
-        own = np.where(answers == kb_rows, probabilities, 0.0)
+        # what was corrected is evidence, so that the linker itself may give that answer now
+        own = np.where((answers == kb_rows) & (self.confirmed | ~self.decided), probabilities, 0.0)
         trusted = np.where(self.decided, 1.0, probabilities)
         for number, given in self.answers.items():
             agreeing = given[int(answers[number])] + _DOUBT * own[number]
@@ -296,7 +299,8 @@ def match_memory(
                 which[number] = chosen
     # the last place where none decides
     rows = np.append(learned.kb_rows, NIL_ROW)[which]
-    return MemoryMatches(np.append(learned.numbers, NONE)[which], rows, answers)
+    same = np.array([entry.before == entry.after for entry in learned.learned] + [False])
+    return MemoryMatches(np.append(learned.numbers, NONE)[which], rows, answers, same[which])
 
 
 def _in_text(learned: LearnedMentions, numbers: Rows, query: MentionQuery) -> Rows:
