@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..corpora.formats.tables import open_table
 from ..errors import Errors, PelError, Warnings, quoted
@@ -15,10 +15,9 @@ from ..util import counted_form, logger, numbered_jsonl
 from ..util.files import ending_of
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import JSON, emit, key_values, message, plain, text_table
 
 _SHOWN = 20  # forms that decide in their own texts only
-_YES_OR_NO = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @pel_cli.command("teach", rich_help_panel="Link")
@@ -46,6 +45,8 @@ def teach(
 
     Example: spacy-pel teach my_pipeline short_forms.csv --always --by "A. Curator"
     """
+    from ..index.annotated_text import AliasPriors
+    from ..kb import KnowledgeBase
     from ..pipeline.linker_data import KIND, VERSION, save_memory, saved_memory
     from ..pipeline.saved import check_may_change
     from ..util.saved_folder import check_folder
@@ -69,19 +70,10 @@ def teach(
         result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
-    listed = _listed(folder, memory) if memory else []
-    emit({"learned": listed}, as_json=as_json, text=_table)
-
-
-def _listed(folder: Path, memory: Any) -> list[dict[str, Any]]:
-    """The corrections in effect, with their ``Reach``."""
-    from ..index.annotated_text import AliasPriors
-    from ..kb import KnowledgeBase
-    from ..linking.corrections.matching import Reach
-
     priors = AliasPriors.from_disk(folder / "index") if (folder / "index").exists() else None
-    reaches = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors).reaches
-    return [{**asdict(entry), **reaches.get(entry.id, Reach())._asdict()} for entry in memory.learned]
+    known = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors)
+    listed = [asdict(entry) | asdict(known.reach(entry.id)) for entry in memory.learned]
+    emit({"learned": listed}, as_json=as_json, text=_table)
 
 
 def _learn(pipeline: Path, path: Path, by: str, *, always: bool) -> dict[str, Any]:
@@ -120,7 +112,7 @@ def _here_only(linker: Any, learned: list[Any]) -> list[str]:
     """A warning for each form whose correction has no effect in other texts."""
     texts = {}
     for mention in learned:
-        reach = linker.learned_mentions.reaches[mention.id]
+        reach = linker.learned_mentions.reach(mention.id)
         if reach.decides == "here":
             name = f"{linker.kb[reach.rival].canonical_name} ({reach.rival})"
             texts[counted_form(mention.form)] = Warnings.W552.format(form=mention.form, name=name, n=reach.n_rival)
@@ -137,32 +129,28 @@ def read_corrections(path: Path, *, always: bool = False) -> list[Any]:
     Raises:
         PelError: if a line is not a correction, or there is none.
     """
-    records = _rows(path) if ending_of(path) in (".csv", ".tsv") else numbered_jsonl(path)
-    corrections = [_correction({"always": always, **record}, f"{path}, line {number}") for number, record in records]
+    is_table = ending_of(path) in (".csv", ".tsv")
+    records = _rows(path) if is_table else numbered_jsonl(path)
+    corrections = [
+        _correction({"always": always, **record}, f"{path}, line {number}", strict=not is_table)
+        for number, record in records
+    ]
     if not corrections:
         raise PelError(Errors.E674.format(path=path))
     return corrections
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a table as lines; its column "id" is that of the entity, unless "kb_id" is. A term without a text is
-    its own."""
+    """The rows of a table as lines; its column "id" is that of the entity, unless "kb_id" is."""
     for number, row in open_table(path, "text")[1]:
         cells: dict[str, Any] = {name.lower(): cell for name, cell in row.items() if cell}
         if "kb_id" not in cells and "id" in cells:
             cells["kb_id"] = cells.pop("id")
-        for name in ("start", "end"):
-            if cells.get(name, "").isdecimal():
-                cells[name] = int(cells[name])
-        if "always" in cells:
-            cells["always"] = _YES_OR_NO.get(cells["always"].lower(), cells["always"])
         yield number, cells
 
 
 class _Line(BaseModel):
     """A line of a file of corrections."""
-
-    model_config = ConfigDict(strict=True)
 
     text: str
     start: int
@@ -174,8 +162,8 @@ class _Line(BaseModel):
     always: bool = False
 
 
-def _correction(record: dict[str, Any], where: str) -> Any:
-    """The correction of a line.
+def _correction(record: dict[str, Any], where: str, *, strict: bool) -> Any:
+    """The correction of a line; the cells of a table are texts, so that it is not strict.
 
     Raises:
         PelError: if the line is not a correction.
@@ -184,7 +172,7 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
     term = record.get("term")
     if isinstance(term, str) and "text" not in record:  # a term is its own text
-        record = {**record, "text": term.strip(), "start": 0, "end": len(term.strip())}
+        record = {**record, "text": term.strip(), "mention": term.strip()}
     text, mention = record.get("text"), record.get("mention")
     if isinstance(text, str) and isinstance(mention, str) and not {"start", "end"} & record.keys():
         found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(mention)}(?!\w)", text)]
@@ -193,7 +181,7 @@ def _correction(record: dict[str, Any], where: str) -> Any:
             raise PelError(Errors.E672.format(where=where, got=got))
         record = {**record, "start": found[0], "end": found[0] + len(mention)}
     try:
-        line = _Line(**record)
+        line = _Line.model_validate(record, strict=strict)
     except ValidationError as err:
         fault = err.errors()[0]
         got = f"'{fault['loc'][0]}' of {quoted(record)}: {fault['msg']}"
@@ -207,15 +195,9 @@ def _correction(record: dict[str, Any], where: str) -> Any:
 
 
 def _table(result: dict[str, Any]) -> str:
-    keys = ("id", "at", "by", "doc", "text", "before", "after", "decides")
-    titles = ("id", "when", "by", "document", "mention", "before", "after", "decides", "agree", "against", "context")
-    rows = [
-        [
-            *(str(mention[key]) for key in keys),
-            f"{mention['n_agreeing']} of {mention['n_corrections']}",
-            f"{mention['rival']} {mention['n_rival']}" if mention["rival"] else "",
-            mention["context"],
-        ]
-        for mention in result["learned"]
+    keys = ("id", "at", "by", "doc", "text", "before", "after", "decides", "agreeing", "rival", "n_rival", "context")
+    learned = [
+        mention | {"agreeing": "{n_agreeing} of {n_corrections}".format(**mention)} for mention in result["learned"]
     ]
-    return text_table(titles, rows, numbers=False) if rows else "Nothing has been learned."
+    rows = [[plain(mention[key]) for key in keys] for mention in learned]
+    return text_table(keys, rows, numbers=False) if rows else "Nothing has been learned."

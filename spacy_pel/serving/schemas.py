@@ -1,13 +1,14 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from ..errors import quoted
 from ..index.annotated_text import FormsInText
 from ..linking import Learned
+from ..linking.corrections.matching import Reach
 from ..linking.explanation import CandidateEvidence, Explanation
 from ..util.parsing import check_unicode
 
@@ -71,17 +72,12 @@ class CandidateResponse(CandidateEvidence):
 
 
 @dataclass(kw_only=True, frozen=True)
-class LearnedResponse(Learned):
+class LearnedResponse(Learned, Reach):
     """A correction in the memory, and where it decides."""
 
     before_name: str | None
     after_name: str | None
-    decides: Literal["always", "elsewhere", "here", "nowhere"]
-    n_agreeing: int
-    n_corrections: int
-    rival: str | None
     rival_name: str | None
-    n_rival: int
 
 
 @dataclass(kw_only=True, frozen=True)

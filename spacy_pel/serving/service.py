@@ -12,7 +12,6 @@ from ..errors import Errors, PelError
 from ..evaluation.links import entity_url
 from ..index.annotated_text import FormsInText
 from ..linking import Correction, Learned, Memory, MentionQuery
-from ..linking.corrections.matching import Reach
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import queries_of, query_maker
@@ -219,10 +218,8 @@ class Service:
         return list(map(self._with_names, self.component.learned))
 
     def _with_names(self, entry: Learned) -> Record:
-        reach = self.component.linker.learned_mentions.reaches.get(entry.id, Reach())
-        ids = {"before_name": entry.before, "after_name": entry.after, "rival_name": reach.rival}
-        names = {key: self._name_of(entity_id) for key, entity_id in ids.items()}
-        return {**asdict(entry), **reach._asdict(), **names}
+        record = asdict(entry) | asdict(self.component.linker.learned_mentions.reach(entry.id))
+        return record | {f"{key}_name": self._name_of(record[key]) for key in ("before", "after", "rival")}
 
     def _name_of(self, entity_id: str | None) -> str | None:
         kb = self.component.kb

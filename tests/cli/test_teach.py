@@ -130,8 +130,8 @@ def test_a_house_list(pipeline, tmp_path):
     assert "W551" not in result.err and "W552" not in result.err
     assert ids(pipeline) == {"aspirin": "C7", "zebra fish": "C6"}
     rows = [line.split() for line in run("teach", pipeline, "--list").out.splitlines()]
-    assert rows[0][-4:] == ["decides", "agree", "against", "context"]
-    assert "always 1 of 1 C0" in " ".join(rows[1]) and rows[1][-1] == "aspirin"
+    assert rows[0][-5:] == ["decides", "agreeing", "rival", "n_rival", "context"]
+    assert rows[1][-7:] == [*"always 1 of 1 C0".split(), count, "aspirin"]
     done("teach", pipeline, "--undo", 3)
     assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
     done("verify", pipeline)

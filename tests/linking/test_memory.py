@@ -118,7 +118,7 @@ def test_an_answer_that_was_corrected_elsewhere_is_trusted_less(kb):
     for n, text in enumerate(("a cold virus", "my cold nose"), start=1):
         linker.learn(*pairs(documents((text, "C1"))))
         if n == 1:
-            assert linker.learned_mentions.reaches == {1: Reach("here", 1, 1, "C2", 2)}
+            assert linker.learned_mentions.reach(1) == Reach("here", 1, 1, "C2", 2)
             assert answer(linker, "a cold and") == ("C2", None), "annotated text outweighs it"
             assert right(linker, "a cold and") == pytest.approx(before / 4 / 1.25)
             assert right(linker, "a cold virus") == 1.0, "a person's answer"
@@ -131,7 +131,7 @@ def test_a_form_that_always_has_an_answer(kb):
     """Whatever annotated text says, and in any case; trusted as far as other corrections of the form agree."""
     linker = make_linker(kb, COLD)
     linker.learn(*always(("a cold virus", "C1")))
-    assert linker.learned_mentions.reaches == {1: Reach("always", 1, 1, "C2", 2)}
+    assert linker.learned_mentions.reach(1) == Reach("always", 1, 1, "C2", 2)
     for text, word in (("a cold and", "cold"), ("HE HAS A COLD", "COLD"), ("the Cold here", "Cold")):
         assert answer(linker, text, word) == ("C1", 1)
         assert right(linker, text, word) == pytest.approx(1 / 1.25)
@@ -146,7 +146,7 @@ def test_a_form_that_always_has_an_answer(kb):
     linker.learn(*always(("the cold fog", NIL)))
     assert answer(linker, "a cold and") == (NIL, 4), "the last one"
     assert right(linker, "a cold and") == pytest.approx(1 / 4.25)
-    assert [one.n_agreeing for one in linker.learned_mentions.reaches.values()] == [1, 2, 2, 1]
+    assert [linker.learned_mentions.reach(n).n_agreeing for n in (1, 2, 3, 4)] == [2, 2, 1, 1]
 
 
 def test_a_confirmed_answer_is_trusted_more(kb):

@@ -12,8 +12,7 @@ last one of the form. How far such an answer can be trusted, see ``MemoryMatches
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,8 @@ from .learned import Learned, hash_of
 NIL_ROW = -1
 
 
-class Reach(NamedTuple):
+@dataclass(frozen=True)
+class Reach:
     """Where a correction decides.
 
     Attributes:
@@ -43,11 +43,11 @@ class Reach(NamedTuple):
         n_rival: how often annotated text names it by the form.
     """
 
-    decides: str = "nowhere"
-    n_agreeing: int = 0
-    n_corrections: int = 0
-    rival: str | None = None
-    n_rival: int = 0
+    decides: Literal["always", "elsewhere", "here", "nowhere"]
+    n_agreeing: int
+    n_corrections: int
+    rival: str | None
+    n_rival: int
 
 
 @dataclass(frozen=True)
@@ -107,17 +107,15 @@ class LearnedMentions:
             always=np.array([entry.always for entry, _, _ in live], dtype=np.bool_),
         )
 
-    @cached_property
-    def reaches(self) -> dict[int, Reach]:
-        """Where each decides, by the ids of the entries."""
-        found = {}
-        for numbers in map(np.ndarray.tolist, self.of_form.values()):
-            answers = Counter(self.kb_rows[numbers].tolist())
-            for number in numbers:
-                decides = "always" if self.always[number] else "elsewhere" if self.settled[number] else "here"
-                counts = answers[int(self.kb_rows[number])], len(numbers)
-                found[self.learned[number].id] = Reach(decides, *counts, *self.rivals.get(number, ()))
-        return found
+    def reach(self, entry_id: int) -> Reach:
+        """Where the entry with this id decides."""
+        if entry_id not in self.numbers:
+            return Reach("nowhere", 0, 0, None, 0)
+        number = int(np.flatnonzero(self.numbers == entry_id)[0])
+        of_form = self.of_form[counted_form(self.learned[number].form)]
+        n_agreeing = int((self.kb_rows[of_form] == self.kb_rows[number]).sum())
+        decides: Any = "always" if self.always[number] else "elsewhere" if self.settled[number] else "here"
+        return Reach(decides, n_agreeing, len(of_form), *self.rivals.get(number, (None, 0)))
 
     @property
     def forms(self) -> list[str]:
