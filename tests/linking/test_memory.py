@@ -120,7 +120,7 @@ def test_an_answer_that_was_corrected_elsewhere_is_trusted_less(kb):
         if n == 1:
             assert linker.learned_mentions.reach(1) == Reach("here", 1, 1, "C2", 2)
             assert answer(linker, "a cold and") == ("C2", None), "annotated text outweighs it"
-            assert right(linker, "a cold and") == pytest.approx(before / 4 / 1.25)
+            assert right(linker, "a cold and") == pytest.approx(6 * before / 7)
             assert right(linker, "a cold virus") == 1.0, "a person's answer"
     assert right(linker, "a fever and", "fever") == of_fever
     linker.unlearn([1, 2])
