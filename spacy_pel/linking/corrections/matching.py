@@ -207,7 +207,7 @@ _CLOSE = 1e-5  # cosines that differ by less are equal
 # of patients; what it means in two, in 88, 93 and 99%, in five, in 95, 96 and 100%. This gives 80, 89 and 95%.
 _DOUBT = 0.25  # corrections
 # What the linker answers itself. Users correct errors and seldom confirm: with the errors of one half of SemRep's
-# sentences and of patients' posts corrected, the other half had the least log loss with 6: .35; with 1 .45, without .56.
+# sentences and of patients' posts corrected, the other half had the least log loss with 6: .35, with 1 .45, without .56
 _OWN = 6.0  # corrections
 
 
