@@ -381,7 +381,7 @@ class Warnings(metaclass=WithCodes):
     W512 = "'{name}' can link nothing in this document: {what}. Put it behind the component that sets them."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
-    W552 = "{form}: annotated text names {name} {n:,} times; it decides in this text only. Use --always to decide everywhere."
+    W552 = "{form}: {why}; it decides in this text only. Use --always to decide everywhere."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
     W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"
     W501 = "'{name}' was calibrated with {saved}, but now has {now}. Recalibrate it with: spacy-pel calibrate"

@@ -114,8 +114,11 @@ def _here_only(linker: Any, learned: list[Any]) -> list[str]:
     for mention in learned:
         reach = linker.learned_mentions.reach(mention.id)
         if reach.decides == "here":
-            name = f"{linker.kb[reach.rival].canonical_name} ({reach.rival})"
-            texts[counted_form(mention.form)] = Warnings.W552.format(form=mention.form, name=name, n=reach.n_rival)
+            why = "another correction of it decides always"
+            if reach.rival is not None:
+                name = linker.kb[reach.rival].canonical_name
+                why = f"annotated text names {name} ({reach.rival}) {reach.n_rival:,} times"
+            texts[counted_form(mention.form)] = Warnings.W552.format(form=mention.form, why=why)
     return list(texts.values())
 
 

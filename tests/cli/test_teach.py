@@ -132,7 +132,10 @@ def test_a_house_list(pipeline, tmp_path):
     rows = [line.split() for line in run("teach", pipeline, "--list").out.splitlines()]
     assert rows[0][-5:] == ["decides", "agreeing", "rival", "n_rival", "context"]
     assert rows[1][-7:] == [*"always 1 of 1 C0".split(), count, "aspirin"]
-    done("teach", pipeline, "--undo", 3)
+    (tmp_path / "one.csv").write_text(f"text,mention,id\n{TEXT},zebra fish,C5\n")
+    err = done("teach", pipeline, tmp_path / "one.csv").err
+    assert "zebra fish: another correction of it decides always; it decides in this text only" in err
+    done("teach", pipeline, "--undo", 3, "--undo", 5)
     assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
     done("verify", pipeline)
 

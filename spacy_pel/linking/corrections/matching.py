@@ -36,7 +36,8 @@ class Reach:
 
     Attributes:
         decides: "always"; "elsewhere" = in other texts, too; "here" = in its own text only, as annotated text uses the
-            form for a rival more often; "nowhere" = it is not in effect, or its entity is retired.
+            form for a rival more often, or another correction of the form decides always; "nowhere" = it is not in
+            effect, or its entity is retired.
         n_agreeing: corrections of the form that have its answer.
         n_corrections: all of the form.
         rival: the id of the rival, None = there is none.
@@ -114,7 +115,8 @@ class LearnedMentions:
         number = int(np.flatnonzero(self.numbers == entry_id)[0])
         of_form = self.of_form[counted_form(self.learned[number].form)]
         n_agreeing = int((self.kb_rows[of_form] == self.kb_rows[number]).sum())
-        decides: Any = "always" if self.always[number] else "elsewhere" if self.settled[number] else "here"
+        is_here = not self.settled[number] or self.always[of_form].any()
+        decides: Any = "always" if self.always[number] else "here" if is_here else "elsewhere"
         return Reach(decides, n_agreeing, len(of_form), *self.rivals.get(number, (None, 0)))
 
     @property

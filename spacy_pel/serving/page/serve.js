@@ -447,7 +447,7 @@ function showCorrecting(number, why) {
 
 /** Where a correction decides, and how many of its form agree with it. */
 function reach(one) {
-  const rival = `annotated text names ${one.rival_name ?? one.rival} ${one.n_rival.toLocaleString("en")} times`;
+  const rival = one.rival ? `annotated text names ${one.rival_name ?? one.rival} ${one.n_rival.toLocaleString("en")} times` : "another correction decides always";
   const where = { always: "always", elsewhere: "in other texts, too", here: `in its own text only: ${rival}`, nowhere: "not in effect" };
   return `${where[one.decides]}${one.n_corrections > 1 ? ` · ${one.n_agreeing} of ${one.n_corrections} agree` : ""}`;
 }
