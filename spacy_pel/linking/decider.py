@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
-from .corrections.matching import MemoryMatches
+from .corrections.matching import LISTED, MemoryMatches
 from .mention_types import LabelTypes, labels_after_linking
 from .query import Link, MentionQuery
 from .reranker import Reranker
@@ -175,7 +175,9 @@ class Decider:
         learned: list[int | None] = [None] * len(queries)
         if matches is not None:
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
-            probabilities = np.where(matches.decided, 1.0, probabilities)  # a person's answer
+            by_list = [1.0 if query.sense is None else query.sense.probability for query in queries]
+            decided = np.where(matches.entries == LISTED, by_list, 1.0)  # 1: a person's answer
+            probabilities = np.where(matches.decided, decided, probabilities)
             learned = [None if entry < 0 else entry for entry in matches.entries.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
