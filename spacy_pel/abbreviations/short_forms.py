@@ -114,11 +114,11 @@ class ShortForms:
         for row in self.rows:
             for form in row.short_form.split("|"):
                 self.senses.setdefault(form, []).append(row)
+        self.folded = {form.casefold(): form for form in reversed(self.senses)}
         for form, rows_of_form in list(self.senses.items()):
             self.senses.setdefault(other_number(form), rows_of_form)
-        self._folded = {form.casefold(): form for form in reversed(self.senses)}
-        self.starting: dict[str, list[str]] = {}  # forms in lower case by their first word, the longest first
-        for form in sorted(self._folded, key=len, reverse=True):
+        self.starting: dict[str, list[str]] = {}  # forms in lower case by their first word
+        for form in {form.casefold() for form in self.senses}:
             if first := _WORD.match(form):
                 self.starting.setdefault(first[0], []).append(form)
 
@@ -163,7 +163,7 @@ class ShortForms:
         is_free = len(surface) >= _SHORTEST and (surface.islower() or surface.isupper())
         if not is_free or (lowered := surface.lower()) in PLAIN_WORDS:
             return "", []
-        form = self._folded.get(lowered, "")
+        form = self.folded.get(lowered, "")
         return form, self.senses.get(form, [])
 
     def sense(self, rows: Sequence[Row], beside: str) -> Sense | None:
@@ -188,7 +188,7 @@ def noted(form: str) -> str:
     """What "dx", "Hx" and the like stand for, which are short hand of notes everywhere; "" for other forms. In
     capitals they are other names: "TX", "FX"."""
     is_form = 1 < len(form) <= 3 and form.endswith("x") and form[1:].islower()
-    rows = clinical().senses.get(form.lower(), []) if is_form else []
+    rows = clinical().senses.get(clinical().folded.get(form.lower(), "")) if is_form else None
     return rows[0].meaning if rows else ""
 
 
