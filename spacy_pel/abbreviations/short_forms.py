@@ -25,6 +25,7 @@ _EXPECTED = "a short form and a long form or id between tabs, perhaps with a sec
 _WORD = re.compile(r"[^\W_]+")
 _ID = re.compile(r"[A-Z]{1,8}:?[A-Z]?\d{4,}|\d{5,}")  # "C0004096", "HP:0001250", "38341003"
 _BESIDE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%+/]")
+_END = re.compile(r"[.;!?]\s+(?=[A-Z]|$)|\n")  # of a sentence
 _REACH, _N_BESIDE = 60, 6  # characters and words on either side of a form that tell its sense
 _SHORTEST = 3  # characters of a form that may be written in other case than in its list
 # "PMH: ..." where a line or a sentence begins, or a line in capitals
@@ -167,8 +168,9 @@ class ShortForms:
         return form, self.senses.get(form, [])
 
     def sense(self, rows: Sequence[Row], beside: str) -> Sense | None:
-        """The sense of most cues, the first of equal ones; None = none that the text allows."""
-        found = [sum(f" {cue} " in beside for cue in row.where) for row in rows]
+        """The sense of most cues, the first of equal ones; None = none that the text allows. A word counts more than a
+        section."""
+        found = [sum(_weight(cue, beside) for cue in row.where) for row in rows]
         allowed = [n for n, row in enumerate(rows) if found[n] or not row.where or _ANYWHERE in row.where]
         if not allowed:
             return None
@@ -176,6 +178,12 @@ class ShortForms:
         meaning, others = rows[best].meaning, {row.meaning for row in rows}
         probability = _TOLD if found[best] else _USUAL
         return Sense(meaning, probability if len(others) > 1 else _ONE_SENSE, self.name, rows[best].mark)
+
+
+def _weight(cue: str, beside: str) -> int:
+    if f" {cue} " in beside:
+        return 1 + (cue[-1] != ":")
+    return int(f" {cue.replace(' ', ': ')}: " in beside)
 
 
 @cache
@@ -192,9 +200,7 @@ def noted(form: str) -> str:
     return rows[0].meaning if rows else ""
 
 
-def find_listed(
-    text: str, lists: Sequence[ShortForms], labels: Mapping[tuple[int, int], str]
-) -> Iterator[Listed]:
+def find_listed(text: str, lists: Sequence[ShortForms], labels: Mapping[tuple[int, int], str]) -> Iterator[Listed]:
     """Where short forms of lists stand in a text, and what they stand for there.
 
     Args:
@@ -230,22 +236,24 @@ def find_listed(
 
 
 def _headings(text: str) -> Iterator[tuple[int, str]]:
-    """Where sections begin, and the words of their headings, with the kind of the section: "labs:"."""
+    """Where sections begin, and the words of their headings and the kind of the section, each with a colon."""
     section = ""
     for found in _HEADING.finditer(text):
         words = [word[0].casefold() for word in _WORD.finditer(found[1] or found[2])]
         section = next((f"{_SECTION_OF[word]}:" for word in words if word in _SECTION_OF), section)
-        yield found.start(), f"{' '.join(words)} {section}"
+        yield found.start(), " ".join([*(f"{word}:" for word in words), section])
 
 
 def _beside(text: str, start: int, end: int, headings: Sequence[tuple[int, str]], label: str) -> str:
-    """What cues are looked for in: words on the line, "_" for the form and "#" for numbers, heading and label."""
-    before = text[max(0, start - _REACH) : start].rpartition("\n")[2]
-    after = text[end : end + _REACH].partition("\n")[0]
+    """What cues are looked for in: words of the sentence, "_" for the form, "#" for numbers, ":_" for a colon after the
+    form, the heading and the label."""
+    before = _END.split(text[max(0, start - _REACH) : start])[-1]
+    after = _END.split(text[end : end + _REACH])[0]
     left, right = (["#" if word[0].isdigit() else word for word in _BESIDE.findall(side)] for side in (before, after))
     number = bisect_right(headings, start, key=itemgetter(0)) - 1
     heading = headings[number][1] if number >= 0 else ""
-    words = [*left[-_N_BESIDE:], "_", *right[:_N_BESIDE], "|", heading, label]
+    colon = ":_" if after.startswith(":") else ""
+    words = [*left[-_N_BESIDE:], "_", *right[:_N_BESIDE], "|", colon, heading, label]
     return f" {' '.join(words).casefold()} "
 
 

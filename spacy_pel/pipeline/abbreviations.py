@@ -115,8 +115,8 @@ class AbbreviationDetector:
                 self.missing.append(name)
             else:
                 path = Path(name)
-                taken = [one.name for one in self.lists]
-                own = next(own for n in range(len(names)) if (own := f"{n or ''}{path.name}") not in taken)
+                taken = [CLINICAL, *(one.name for one in self.lists)]
+                own = next(own for n in range(len(names) + 1) if (own := f"{n or ''}{path.name}") not in taken)
                 self.lists.append(ShortForms.read(path, own))
         self.names = names
 
@@ -126,7 +126,11 @@ class AbbreviationDetector:
         if self.missing:
             return self.names
         names = [one.name if one.name == CLINICAL else _SAVED + one.name for one in self.lists]
-        return names if len(names) > 1 else (names or [None])[0]
+        return names if len(names) > 1 else next(iter(names), None)
+
+    @abbreviations.setter
+    def abbreviations(self, setting: Setting) -> None:
+        self._use(setting)
 
     def __call__(self, doc: Doc) -> Doc:
         """Find abbreviations in a document.
@@ -162,17 +166,16 @@ class AbbreviationDetector:
         """Write the tables, if there are any, and their names into the config of the pipeline."""
         path = Path(path)
         self._tell_config(self.nlp._pipe_configs)
-        if not self._saved:
-            return
-        with write_folder(path, kind=_KIND, version=_VERSION) as part:
-            for one in self._saved:
-                with write_text(part / one.name) as file:
-                    file.write(str(one))
+        if self._saved:
+            with write_folder(path, kind=_KIND, version=_VERSION) as part:
+                for one in self._saved:
+                    with write_text(part / one.name) as file:
+                        file.write(str(one))
         config = path.parent / "config.cfg"
         if config.is_file():  # spaCy wrote it before
             saved = Config().from_disk(config, interpolate=False)
-            self._tell_config(saved["components"])
-            saved.to_disk(config)
+            if self._tell_config(saved["components"]):
+                saved.to_disk(config)
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "AbbreviationDetector":
         """Read what ``to_disk`` wrote, if the config names it.
@@ -204,14 +207,18 @@ class AbbreviationDetector:
             PelError: if the bytes are not from ``to_bytes``.
         """
         state = json_object(str(data, "utf8", "replace"), "the given bytes")
-        tables = [ShortForms.parse(enumerate(text.splitlines(), 1), Path(name)) for name, text in state["tables"].items()]
-        self._use(state["abbreviations"], tables)
+        tables = state["tables"].items()
+        saved = [ShortForms.parse(enumerate(text.splitlines(), 1), Path(name)) for name, text in tables]
+        self._use(state["abbreviations"], saved)
         return self
 
-    def _tell_config(self, components: dict[str, Any]) -> None:
-        """Name the tables as they are saved: their paths are of this machine."""
-        if self.name in components:
-            components[self.name]["abbreviations"] = self.abbreviations
+    def _tell_config(self, components: dict[str, Any]) -> bool:
+        """Name the tables as they are saved, as their paths are of this machine; whether that changes anything."""
+        own = components.get(self.name, {})
+        changes = own.get("abbreviations") != self.abbreviations
+        if changes:
+            own["abbreviations"] = self.abbreviations
+        return bool(changes)
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)
@@ -222,7 +229,8 @@ def _new_mentions(text: str, listed: Iterable[Listed], defined: Container[str]) 
     """Short forms of an entity that lists are sure of, in capitals or as their list writes them."""
     for start, end, as_listed, sense in listed:
         form = text[start:end]
-        if sense.is_sure and not sense.is_nil and (as_listed or form.isupper()) and (sense.always or form not in defined):
+        is_short_hand = sense.is_sure and not sense.is_nil and (as_listed or form.isupper())
+        if is_short_hand and (sense.always or form not in defined):
             yield start, end
 
 
