@@ -20,7 +20,9 @@ LISTED = "pel_short_forms"  # of a Doc: what lists say of it, records of ``Sense
 _ONE_SENSE, _TOLD, _USUAL = 0.95, 0.9, 0.6
 _ALWAYS, _ANYWHERE = "always", "*"
 _MARKS = frozenset((_ALWAYS, NIL.lower(), ""))
-_HEADER = re.compile(r"(short|abbr|acronym|form)", re.IGNORECASE), re.compile(r"(long|.*\bid\b|sense|meaning|expan)", re.I)
+_HEADER = [
+    re.compile(words, re.IGNORECASE) for words in ("short|abbr|acronym|form", r"long|.*\bid\b|sense|meaning|expan")
+]
 _EXPECTED = "a short form and a long form or id between tabs, perhaps with a section and 'always' or 'nil'"
 _WORD = re.compile(r"[^\W_]+")
 _ID = re.compile(r"[A-Z]{1,8}:?[A-Z]?\d{4,}|\d{5,}")  # "C0004096", "HP:0001250", "38341003"
@@ -82,14 +84,13 @@ class Sense(NamedTuple):
     kb_id: str = ""
 
     @property
-    def always(self) -> bool:
-        """Whether it counts where the document defines the form, too."""
-        return self.mark == _ALWAYS
-
-    @property
     def is_sure(self) -> bool:
         """Whether it is the only sense, or words beside the form tell it."""
         return self.probability >= _TOLD
+
+    def counts(self, form: str, defined: Container[str]) -> bool:
+        """Whether it counts for a form where the document defines others, or this one."""
+        return self.mark == _ALWAYS or form not in defined
 
     @property
     def is_nil(self) -> bool:
@@ -125,19 +126,14 @@ class ShortForms:
 
     @classmethod
     def read(cls, path: Path, name: str = "") -> "ShortForms":
-        """Read a table, see ``parse``.
+        """Read a table with tabs, with or without a header; lines that begin with # are comments.
 
         Raises:
             PelError: if there is no such file, or a line is no entry; names the line.
         """
-        return cls.parse(read_lines(path), path, name)
-
-    @classmethod
-    def parse(cls, lines: Iterable[tuple[int, str]], path: Path, name: str = "") -> "ShortForms":
-        """Read the lines of a table with tabs, with or without a header; those that begin with # are comments."""
         rows: list[Row] = []
         is_first = True
-        for number, line in lines:
+        for number, line in read_lines(path):
             cells = [cell.strip() for cell in line.split("\t")]
             if not any(cells) or line.startswith("#"):
                 continue
@@ -293,11 +289,11 @@ def senses_of(
     senses: list[Sense | None] = []
     for start, end, _ in mentions:
         sense = listed.get((start, end))
-        if sense is not None and text[start:end] in defined and not sense.always:
+        if sense is None or not sense.counts(text[start:end], defined):
             sense = None
-        if sense is not None and sense.meaning in kb:
+        elif sense.meaning in kb:
             sense = sense._replace(kb_id=sense.meaning)
-        elif sense is not None and _ID.fullmatch(sense.meaning) and not kb.ids(sense.meaning):
+        elif _ID.fullmatch(sense.meaning) and not kb.ids(sense.meaning):
             warned = kb.memo.setdefault("unknown_of_lists", set())
             if sense.meaning not in warned:
                 logger.warning(Warnings.W513.format(id=sense.meaning, form=text[start:end], list=sense.source))

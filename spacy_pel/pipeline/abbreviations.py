@@ -1,6 +1,5 @@
 """A component that finds abbreviations and their long forms."""
 
-import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,8 @@ from ..abbreviations.short_forms import CLINICAL, LISTED, Listed, ShortForms, cl
 from ..errors import Errors, PelError
 from ..types.semantic_types import ST21PV
 from ..util.files import PathLike
-from ..util.parsing import json_object
 from ..util.reading import Reading, as_read
-from ..util.saved_folder import check_folder, read_whole, write_folder
+from ..util.saved_folder import check_folder, load_from_bytes, read_whole, save_to_bytes, write_folder
 from ..util.writing import write_text
 from .detectors.boundaries import split_tokens
 from .mentions import PHRASE, add_phrase, as_list, declare, span_types
@@ -153,7 +151,7 @@ class AbbreviationDetector:
             listed = list(find_listed(doc.text, self.lists, labels))
             doc._.pel_short_forms = [[start, end, *sense] for start, end, _, sense in listed]
             if self.mentions:
-                _add_listed(doc, _new_mentions(doc.text, listed, {one["short_text"] for one in found}))
+                _add_listed(doc, listed, {one["short_text"] for one in found})
         return doc
 
     # -- disk, bytes ---------------------------------------------------------------------------
@@ -195,22 +193,16 @@ class AbbreviationDetector:
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The tables and the setting."""
-        self._tell_config(self.nlp._pipe_configs)
-        tables = {one.name: str(one) for one in self._saved}
-        return json.dumps({"abbreviations": self.abbreviations, "tables": tables}).encode("utf8")
+        """What ``to_disk`` would write."""
+        return save_to_bytes(self.to_disk, kind=_KIND)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "AbbreviationDetector":
-        """Read what ``to_bytes`` returned.
+        """Read what ``to_bytes`` returned, if the config names it.
 
         Raises:
             PelError: if the bytes are not from ``to_bytes``.
         """
-        state = json_object(str(data, "utf8", "replace"), "the given bytes")
-        tables = state["tables"].items()
-        saved = [ShortForms.parse(enumerate(text.splitlines(), 1), Path(name)) for name, text in tables]
-        self._use(state["abbreviations"], saved)
-        return self
+        return load_from_bytes(data, self.from_disk, kind=_KIND)
 
     def _tell_config(self, components: dict[str, Any]) -> bool:
         """Name the tables as they are saved, as their paths are of this machine; whether that changes anything."""
@@ -225,21 +217,16 @@ class AbbreviationDetector:
         _add_extensions()
 
 
-def _new_mentions(text: str, listed: Iterable[Listed], defined: Container[str]) -> Iterator[tuple[int, int]]:
-    """Short forms of an entity that lists are sure of, in capitals or as their list writes them."""
-    for start, end, as_listed, sense in listed:
-        form = text[start:end]
-        is_short_hand = sense.is_sure and not sense.is_nil and (as_listed or form.isupper())
-        if is_short_hand and (sense.always or form not in defined):
-            yield start, end
-
-
-def _add_listed(doc: Doc, places: Iterable[tuple[int, int]]) -> None:
-    """Make tokens that no mention has a mention. The label is the type that a detector read there; the linker's entity
-    corrects it."""
+def _add_listed(doc: Doc, listed: Iterable[Listed], defined: Container[str]) -> None:
+    """Make short forms of an entity that lists are sure of mentions, in capitals or as their list writes them. The
+    label is the type that a detector read there; the linker's entity corrects it."""
     taken = {token.i for ent in doc.ents for token in ent}
-    spans = [span for span in (doc.char_span(*place) for place in places) if span is not None]
-    spans = [span for span in spans if taken.isdisjoint(range(span.start, span.end))]
+    spans = []
+    for start, end, as_listed, sense in listed:
+        span, form = doc.char_span(start, end), doc.text[start:end]
+        is_sure = sense.is_sure and not sense.is_nil and (as_listed or form.isupper()) and sense.counts(form, defined)
+        if is_sure and span is not None and taken.isdisjoint(range(span.start, span.end)):
+            spans.append(span)
     labels = [_LABEL if types is None else _LABELS[int(types.argmax())] for types in span_types(doc, spans)]
     new = [Span(doc, span.start, span.end, label=label) for span, label in zip(spans, labels, strict=True)]
     doc.ents = [*doc.ents, *new]  # type: ignore[assignment]
