@@ -20,9 +20,7 @@ LISTED = "pel_short_forms"  # of a Doc: what lists say of it, records of ``Sense
 _ONE_SENSE, _TOLD, _USUAL = 0.95, 0.9, 0.6
 _ALWAYS, _ANYWHERE = "always", "*"
 _MARKS = frozenset((_ALWAYS, NIL.lower(), ""))
-_HEADER = [
-    re.compile(words, re.IGNORECASE) for words in ("short|abbr|acronym|form", r"long|.*\bid\b|sense|meaning|expan")
-]
+_HEADER = [re.compile(words, re.I) for words in ("short|abbr|acronym|form", r"long|.*\bid\b|sense|meaning|expan")]
 _EXPECTED = "a short form and a long form or id between tabs, perhaps with a section and 'always' or 'nil'"
 _WORD = re.compile(r"[^\W_]+")
 _ID = re.compile(r"[A-Z]{1,8}:?[A-Z]?\d{4,}|\d{5,}")  # "C0004096", "HP:0001250", "38341003"
@@ -193,7 +191,7 @@ def noted(form: str) -> str:
     capitals they are other names: "TX", "FX"."""
     is_form = 1 < len(form) <= 3 and form.endswith("x") and form[1:].islower()
     rows = clinical().senses.get(clinical().folded.get(form.lower(), "")) if is_form else None
-    return rows[0].meaning if rows else ""
+    return rows[0].meaning if rows and not rows[0].where else ""  # "Cx" may be a connexin
 
 
 def find_listed(text: str, lists: Sequence[ShortForms], labels: Mapping[tuple[int, int], str]) -> Iterator[Listed]:

@@ -121,7 +121,7 @@ def test_where_a_form_begins_and_ends_and_how_it_may_be_written(text, expected):
 
 def test_notes_short_hand_is_read_without_a_list():
     assert [noted(form) for form in ("dx", "Hx", "abx")] == ["diagnosis", "history", "antibiotics"]
-    assert [noted(form) for form in ("DX", "TX", "x", "box", "htn")] == [""] * 5
+    assert [noted(form) for form in ("DX", "TX", "x", "box", "htn", "Cx")] == [""] * 6
 
 
 def test_each_line_of_the_clinical_list_can_count():

@@ -16,7 +16,7 @@ HD\tHuntington disease\tneurology
 HD\tHemodialysis
 XQ\tC01
 ZZ\tC0099999
-PD\tDNA\t\talways
+HA\tDNA\t\talways
 NN\tAspirin\t\tnil
 WW\tNIL
 """
@@ -71,12 +71,9 @@ def test_an_id_that_the_knowledge_base_lacks_is_a_warning_once(make, house, capl
 
 
 def test_what_the_document_defines_wins_unless_a_row_says_always(make, house):
-    text = "Huntington disease (HD). HD was seen. heart attack (PD), PD."
-    assert [link for link in links(make(str(house))(text)) if link[0] in ("HD", "PD")][-2:] == [
-        ("PD", "C10"),
-        ("PD", "C10"),
-    ]
-    assert ("HD", "C08") not in links(make(str(house))(text))
+    nlp = make(str(house))
+    assert ("HD", "C08") not in links(nlp("Huntington disease (HD). HD was seen."))
+    assert links(nlp("A heart attack (HA); HA was seen."))[1:] == [("HA", "C10")] * 2
 
 
 def test_the_house_list_comes_before_the_clinical_one(make, house, tmp_path):
