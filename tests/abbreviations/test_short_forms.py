@@ -110,7 +110,7 @@ def test_the_label_of_a_mention_is_a_cue(table):
         ("1.HTN 2.COPD", ["hypertension", "chronic obstructive pulmonary disease"]),
         ("CHF/CAD", ["congestive heart failure", "coronary artery disease"]),
         ("UTIs", ["urinary tract infection"]),
-        ("as is, it ran all day; he sat; ms and ra", []),  # words, and two letters in lower case
+        ("as is, it ran all day; he sat; ms and ra; never gave tips", []),  # words, and two letters in lower case
         ("HTNX XHTN HTN2", []),
         ("h/o lap chole", ["history of", "laparoscopic cholecystectomy"]),
     ],
