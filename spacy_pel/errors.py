@@ -379,6 +379,7 @@ class Warnings(metaclass=WithCodes):
     W510 = "The pipeline does not find {n} of {of} corrected mentions, e.g. {example}. Add e.g. pel_name_finder."
     W511 = "No type or group has the label '{got}'{hint}. Unless mentions have it, fix labels_keep or labels_discard."
     W512 = "'{name}' can link nothing in this document: {what}. Put it behind the component that sets them."
+    W513 = "The list '{list}' has {id} for {form}, but the knowledge base lacks it. Fix the list, or add the entity."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
     W552 = "{form}: {why}; it decides in this text only. Use --always to decide everywhere."

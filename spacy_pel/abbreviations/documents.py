@@ -12,6 +12,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from .definitions import find_abbreviations, other_number
+from .short_forms import noted
 
 LongForms = dict[str, list[tuple[int, str]]]  # short form -> first character of each place, what it stands for there
 KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` where spaCy stores extensions
@@ -50,14 +51,6 @@ _WITH_NEXT = re.compile(r"[A-Z]+\d*[\s-][a-z]+")
 # labels of words that are not meant as the names that they are, if the last item has another label, or the same one
 _SITES = ("ANATOMICAL_STRUCTURE", "SPATIAL_CONCEPT")
 _PARTS = ("BIOLOGIC_FUNCTION", "HEALTH_CARE_ACTIVITY", "SPATIAL_CONCEPT")
-# what clinical notes always write short; in capitals they are other names: "TX", "FX"
-_NOTED = dict(
-    pair.split("=")
-    for pair in (
-        "dx=diagnosis ddx=differential_diagnosis tx=treatment hx=history rx=prescription sx=symptoms fx=fracture"
-        " bx=biopsy abx=antibiotics"
-    ).split()
-)
 _OF_ECG = re.compile(r"[\s\u2010-\u2015-](?:segment|elevat|depress|chang|deviat|abnormal)")  # after "ST"
 
 Shortened = tuple[int, int, list[str]]  # where it is, and what it may stand for, the likeliest first
@@ -111,9 +104,7 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
         otherwise: str | None = None
         surface = text[start:end]
         bare = surface.rstrip("-")
-        noted = _NOTED.get(surface.lower(), "").replace("_", " ") if surface[1:].islower() else ""
-        if surface == "ST" and _OF_ECG.match(text, end):
-            noted = "ST segment"
+        short_hand = "ST segment" if surface == "ST" and _OF_ECG.match(text, end) else noted(surface)
         if start in kinds and end >= kinds[start][0]:
             kind_end, whole = kinds[start]
             own = following[0] if (following := _WITH_NEXT.match(text, start)) is not None else ""
@@ -135,8 +126,8 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
                     # "systolic and diastolic heart failure", but not "pain and anxiety disorders"
                     tails = [] if " " in bare else tails[:-1]
                 names += [f"{bare} {words}" for tail in tails for words in (tail, tail.removesuffix("s"))]
-        if noted and (kb.ids(noted) or not kb.ids(surface)):  # a table may have "hx" as a name
-            names, otherwise = [], noted
+        if short_hand and (kb.ids(short_hand) or not kb.ids(surface)):  # a table may have "hx" as a name
+            names, otherwise = [], short_hand
         read.append(next(filter(partial(_is_name, kb), names), otherwise))
     return read
 

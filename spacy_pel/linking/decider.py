@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
-from .corrections.matching import NIL_ROW, MemoryMatches, put_first
+from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
 from .mention_types import LabelTypes, labels_after_linking
 from .query import Link, MentionQuery
 from .reranker import Reranker
@@ -179,6 +179,8 @@ class Decider:
             nil_scores = np.where(matches.decided, is_nil, ranked.nil_scores).astype(np.float32)
             ranked = replace(ranked, scores=put_first(table, ranked.scores, matches), nil_scores=nil_scores)
             shares = self.shares(table, ranked.scores)
+            by_list = [np.nan if query.sense is None else query.sense.probability for query in queries]
+            probabilities = np.where(matches.entries == LISTED, by_list, probabilities)
             learned = [None if entry < 0 else entry for entry in matches.entries.tolist()]
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)

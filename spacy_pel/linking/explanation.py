@@ -18,6 +18,7 @@ from ..types.semantic_types import type_name
 from ..util import normalize_alias
 from ..util.console import EMPTY, aligned, first_sentence, words_around
 from .corrections import Learned
+from .corrections.matching import LISTED
 from .query import MentionQuery
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Explanation:
             right one is at that rate.
         learned: the corrected mention that decides the answer, whatever the scores say; None
             = none does.
+        listed: the list of short forms that decides the answer; None = none does.
         record: how often the first candidate was "first" for annotated mentions of the
             calibration, how often it was "right" then, and how often the mention was "nil"; None without
             candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
@@ -117,6 +119,7 @@ class Explanation:
     threshold_is_own: bool
     id_set: list[str] | None
     learned: Learned | None
+    listed: str | None
     record: dict[str, int] | None
     candidates: list[CandidateEvidence]
     in_context: bool
@@ -138,6 +141,8 @@ class Explanation:
         ]
         if self.learned is not None:
             lines.append(f"decided by what was learned: {described(self.learned)}")
+        if self.listed is not None:
+            lines.append(f"decided by the list of short forms '{self.listed}'")
         if self.id_set is not None:
             lines.append(f"set: {', '.join(self.id_set)}")
         rows = [self.shown(candidate) for candidate in self.candidates[:n]]
@@ -254,6 +259,7 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         threshold_is_own=link.threshold is not None and decider.threshold_of(query.label, linker.threshold) is None,
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
+        listed=query.sense.source if query.sense and ranked.matches and ranked.matches.entries[0] == LISTED else None,
         record=None if record is None else record.of_entity(int(table.kb_rows[0, chosen[0]]), linker.kb),
         in_context=linker.reads_context,
         candidates=candidates,

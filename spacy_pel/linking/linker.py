@@ -17,7 +17,7 @@ from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
 from ..util import logger
 from .corrections import Correction, Learned, Memory
-from .corrections.matching import IndexWithMemory, LearnedMentions, insert_answers, match_memory
+from .corrections.matching import IndexWithMemory, LearnedMentions, add_listed, insert_answers, match_memory
 from .corrections.memory import check_by, make_entries
 from .decider import Decider, Ranked, Threshold
 from .finder import CandidateFinder, check_entity_types
@@ -196,11 +196,14 @@ class Linker:
         return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
-        """Find and rank the candidates of one batch, and find what was learned of its mentions."""
+        """Find and rank the candidates of one batch, and find what was learned of its mentions or lists decide."""
         table, matches = self._evidence(queries, top_k, self.reads_context), None
+        masks = self.finder.masks(queries)
         if self._has_learned:
-            masks = self.finder.masks(queries)
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
+        if any(query.sense for query in queries):
+            matches = add_listed(self.kb, queries, table, masks, self.decider.combiner(table), matches)
+        if matches is not None:
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
         return Ranked(queries, table, *self.decider.score(self.kb, queries, table), matches)
 

@@ -1,11 +1,12 @@
 """What a linker is asked, a mention in its text, and what it answers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..types import Candidate, MentionInText, Vectors
+from ..abbreviations.short_forms import Sense
+from ..types import NIL, Candidate, MentionInText, Vectors
 from ..util.reading import read_apart
 
 # More than a template reads on one side of a mention.
@@ -25,6 +26,7 @@ class MentionQuery:
         document: the text of the document that the mention is in; None = ``text``.
         types: (21,), P(type) for the types of ST21PV in their order, as a detector read it in the mention's context;
             None = not known.
+        sense: what a list of short forms says that the mention stands for; None = no list does.
         surface: the mention's own text.
         form: its surface form: the same with single blanks, also across lines.
         context: the text of the document; "" if that is the mention itself.
@@ -36,6 +38,7 @@ class MentionQuery:
     label: str = ""
     document: str | None = None
     types: Vectors | None = field(default=None, compare=False)
+    sense: Sense | None = None
     surface: str = field(init=False, compare=False, repr=False)
     form: str = field(init=False, compare=False, repr=False)
     context: str = field(init=False, compare=False, repr=False)
@@ -59,6 +62,7 @@ def make_queries(
     *,
     types: Sequence[Vectors | None],
     spelled_out: Callable[[list[tuple[str, int]]], list[str | None]],
+    senses: Sequence[Sense | None] = (),
     is_name: Callable[[str], object] | None = None,
 ) -> list[MentionQuery]:
     """Queries for the mentions of a text, with the text as it is read, see ``read_apart``.
@@ -69,6 +73,7 @@ def make_queries(
         types: of each, as a detector read it.
         spelled_out: given what is read of each and where it starts, what the linker reads instead of an abbreviation,
             see ``replace_mention``; None = nothing.
+        senses: of each, from lists of short forms, see ``senses_of``: the linker reads their long forms.
         is_name: tells which words are names together, and stay apart at a character of no width; None = none.
     """
     reading = read_apart(text, is_name)
@@ -81,6 +86,11 @@ def make_queries(
     for number, long_form in enumerate(spelled_out(surfaces)):
         if long_form is not None:
             queries[number] = replace_mention(queries[number], long_form)
+    for number, sense in enumerate(senses):
+        if sense is not None:
+            is_text = not sense.kb_id and sense.meaning != NIL
+            read = replace_mention(queries[number], sense.meaning) if is_text else queries[number]
+            queries[number] = replace(read, sense=sense)
     return queries
 
 

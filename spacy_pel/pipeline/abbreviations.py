@@ -1,15 +1,23 @@
 """A component that finds abbreviations and their long forms."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from thinc.api import Config
 
 from ..abbreviations.definitions import find_abbreviations
+from ..abbreviations.short_forms import CLINICAL, LISTED, Listed, ShortForms, clinical, find_listed
+from ..errors import Errors, PelError
+from ..types.semantic_types import ST21PV
+from ..util.files import PathLike
 from ..util.reading import Reading, as_read
+from ..util.saved_folder import check_folder, load_from_bytes, read_whole, save_to_bytes, write_folder
+from ..util.writing import write_text
 from .detectors.boundaries import split_tokens
-from .mentions import PHRASE, add_phrase, as_list, declare
+from .mentions import PHRASE, add_phrase, as_list, declare, span_types
 
 Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = tuple[int, int]  # first token, and end
@@ -17,25 +25,33 @@ _BETWEEN = 6  # tokens between a long form and its short form at most, "(hereina
 _FORMS = ("short", "long")
 _OPENING = frozenset(("(", "[", ",", "or"))
 _CLOSING = frozenset(")]\"'\u2019\u201d")
+_SAVED = "saved:"  # before the name of a list that is in the component's folder
+_KIND, _VERSION = "short forms", 1
+_LABEL = "ENTITY"  # of a short form whose type no detector tells
+_LABELS = list(ST21PV.values())
+Setting = None | str | list[str]
 
 
 @Language.factory(
     "pel_abbreviation_detector",
     assigns=["doc._.pel_abbreviations", "doc._.abbreviations", "span._.long_form"],
-    default_config={"mentions": False},
+    default_config={"mentions": False, "abbreviations": None},
 )
-def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "AbbreviationDetector":
+def make_abbreviation_detector(
+    nlp: Language, name: str, mentions: bool, abbreviations: None | str | list[str]
+) -> "AbbreviationDetector":
     """Build a component that finds abbreviations and their long forms.
 
     Args:
         nlp: the pipeline.
         name: the component's name.
         mentions: also turn the short forms of mentions into mentions.
+        abbreviations: lists of short forms that decide, see AbbreviationDetector.
 
     Returns:
         The component.
     """
-    return AbbreviationDetector(nlp, name, mentions=mentions)
+    return AbbreviationDetector(nlp, name, mentions=mentions, abbreviations=abbreviations)
 
 
 class AbbreviationDetector:
@@ -52,19 +68,77 @@ class AbbreviationDetector:
     mention ends with a long form, its short forms become mentions wherever they occur, with its label.
     Detectors that learned from other text miss many of them. Mentions that have an id stay as they are.
 
+    What the document does not define, lists of short forms may decide: a house's own, and that of clinical notes. What
+    they say of a document is in ``doc._.pel_short_forms``, for the linker. With ``mentions``, short forms that they are
+    sure of become mentions, too.
+
     Args:
         nlp: the pipeline.
         name: the component's name.
         mentions: whether to change ``doc.ents``.
+        abbreviations: "clinical", the path of a table (short form, long form or id, perhaps a section, perhaps
+            "always"), or a list of these, of which the first that has a form decides; None = no list. A table is saved
+            with the component, and is "saved:NAME" in its config.
+
+    Raises:
+        PelError: if a table cannot be read.
     """
 
-    def __init__(self, nlp: Language, name: str = "pel_abbreviation_detector", *, mentions: bool = False) -> None:
+    def __init__(
+        self,
+        nlp: Language,
+        name: str = "pel_abbreviation_detector",
+        *,
+        mentions: bool = False,
+        abbreviations: Setting = None,
+    ) -> None:
         self.nlp = nlp
         self.name = name
         self.mentions = mentions
+        self._use(abbreviations)
         _add_extensions()
 
+    def _use(self, setting: Setting, saved: Sequence[ShortForms] = ()) -> None:
+        """Read the lists that a setting names; those that were saved are among the given ones, or come later."""
+        names = [setting] if isinstance(setting, str) else setting or []
+        known = {_SAVED + one.name: one for one in saved}
+        self.lists: list[ShortForms] = []
+        self.missing: list[str] = []  # saved lists that were not read yet
+        for name in names:
+            if name == CLINICAL:
+                self.lists.append(clinical())
+            elif name in known:
+                self.lists.append(known[name])
+            elif name.startswith(_SAVED):
+                self.missing.append(name)
+            else:
+                path = Path(name)
+                taken = [CLINICAL, *(one.name for one in self.lists)]
+                own = next(own for n in range(len(names) + 1) if (own := f"{n or ''}{path.name}") not in taken)
+                self.lists.append(ShortForms.read(path, own))
+        self.names = names
+
+    @property
+    def abbreviations(self) -> Setting:
+        """The setting, without paths."""
+        if self.missing:
+            return self.names
+        names = [one.name if one.name == CLINICAL else _SAVED + one.name for one in self.lists]
+        return names if len(names) > 1 else next(iter(names), None)
+
+    @abbreviations.setter
+    def abbreviations(self, setting: Setting) -> None:
+        self._use(setting)
+
     def __call__(self, doc: Doc) -> Doc:
+        """Find abbreviations in a document.
+
+        Raises:
+            PelError: if a saved list was not loaded.
+        """
+        if self.missing:
+            got = f"{', '.join(self.missing)}, which was not loaded"
+            raise PelError(Errors.E536.format(expected=f"the lists of '{self.name}'", got=got))
         seen, reading = as_read(doc, self.nlp)
         found = find_abbreviations(seen)
         if seen is not doc:
@@ -72,10 +146,90 @@ class AbbreviationDetector:
         doc._.pel_abbreviations = found
         if self.mentions and found and doc.ents:
             doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
+        if self.lists:
+            labels = {(ent.start_char, ent.end_char): ent.label_ for ent in doc.ents}
+            listed = list(find_listed(doc.text, self.lists, labels))
+            doc._.pel_short_forms = [[start, end, *sense] for start, end, _, sense in listed]
+            if self.mentions:
+                _add_listed(doc, listed, {one["short_text"] for one in found})
         return doc
 
+    # -- disk, bytes ---------------------------------------------------------------------------
+
+    @property
+    def _saved(self) -> list[ShortForms]:
+        return [one for one in self.lists if one.name != CLINICAL]
+
+    def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
+        """Write the tables, if there are any, and their names into the config of the pipeline."""
+        path = Path(path)
+        self._tell_config(self.nlp._pipe_configs)
+        if self._saved:
+            with write_folder(path, kind=_KIND, version=_VERSION) as part:
+                for one in self._saved:
+                    with write_text(part / one.name) as file:
+                        file.write(str(one))
+        config = path.parent / "config.cfg"
+        if config.is_file():  # spaCy wrote it before
+            saved = Config().from_disk(config, interpolate=False)
+            if self._tell_config(saved["components"]):
+                saved.to_disk(config)
+
+    def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "AbbreviationDetector":
+        """Read what ``to_disk`` wrote, if the config names it.
+
+        Raises:
+            PelError: if a table is missing or damaged.
+        """
+        path = Path(path)
+
+        def read() -> None:
+            check_folder(path, kind=_KIND, version=_VERSION)
+            names = [name.removeprefix(_SAVED) for name in self.missing]
+            self._use(self.names, [ShortForms.read(path / Path(name).name) for name in names])
+
+        if self.missing:
+            read_whole(path, read)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """What ``to_disk`` would write."""
+        return save_to_bytes(self.to_disk, kind=_KIND)
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "AbbreviationDetector":
+        """Read what ``to_bytes`` returned, if the config names it.
+
+        Raises:
+            PelError: if the bytes are not from ``to_bytes``.
+        """
+        return load_from_bytes(data, self.from_disk, kind=_KIND)
+
+    def _tell_config(self, components: dict[str, Any]) -> bool:
+        """Name the tables as they are saved, as their paths are of this machine; whether that changes anything."""
+        own = components.get(self.name, {})
+        changes = own.get("abbreviations") != self.abbreviations
+        if changes:
+            own["abbreviations"] = self.abbreviations
+        return bool(changes)
+
     def __setstate__(self, state: dict) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        self.__dict__.update(state)
+        _add_extensions()
+
+
+def _add_listed(doc: Doc, listed: Iterable[Listed], defined: Container[str]) -> None:
+    """Make short forms of an entity that lists are sure of mentions, in capitals or as their list writes them. The
+    label is the type that a detector read there; the linker's entity corrects it."""
+    taken = {token.i for ent in doc.ents for token in ent}
+    spans = []
+    for start, end, as_listed, sense in listed:
+        span, form = doc.char_span(start, end), doc.text[start:end]
+        is_sure = sense.is_sure and not sense.is_nil and (as_listed or form.isupper()) and sense.counts(form, defined)
+        if is_sure and span is not None and taken.isdisjoint(range(span.start, span.end)):
+            spans.append(span)
+    labels = [_LABEL if types is None else _LABELS[int(types.argmax())] for types in span_types(doc, spans)]
+    new = [Span(doc, span.start, span.end, label=label) for span, label in zip(spans, labels, strict=True)]
+    doc.ents = [*doc.ents, *new]  # type: ignore[assignment]
 
 
 def _set_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> None:
@@ -140,6 +294,7 @@ def _long_form(span: Span, stored: Any) -> Any:
 
 def _add_extensions() -> None:
     declare(Doc, "pel_abbreviations", as_list)
+    declare(Doc, LISTED, as_list)
     declare(Doc, "abbreviations", _short_forms)
     declare(Span, "long_form", _long_form)
     add_phrase()

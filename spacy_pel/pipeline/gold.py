@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..abbreviations.documents import LongForms, long_forms, spelled_out, whole_names
+from ..abbreviations.short_forms import Sense, listed_in, senses_of
 from ..corpora.document_stream import text_pieces
 from ..errors import Errors, PelError
 from ..linking import Correction, MentionQuery, make_queries
@@ -42,6 +43,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
     def queries_of_document(document: Document, *, alone: bool = False) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
+        listed: dict[tuple[int, int], Sense] = {}
         types: list[Vectors | None] = [None] * len(document.mentions)
         if needed and document.mentions and not alone:
             for offset, piece in text_pieces(text, nlp.max_length):
@@ -52,11 +54,14 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                 types = [
                     read if known is None else known for known, read in zip(types, span_types(doc, spans), strict=True)
                 ]
+                listed |= listed_in(doc, offset=offset)
                 for short, places in long_forms(doc).items() if detectors else ():
                     forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
-        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, component.kb))
-        return make_queries(text, mentions, types=types, spelled_out=read_as, is_name=component.kb.ids)
+        kb = component.kb
+        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, kb))
+        senses = senses_of(text, mentions, listed, forms, kb)
+        return make_queries(text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
 
     return queries_of_document
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..abbreviations.documents import long_forms, spelled_out, whole_names
+from ..abbreviations.short_forms import listed_in, senses_of
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
@@ -143,7 +144,9 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool,
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
     names = whole_names(doc.text, mentions, kb)
     read_as = partial(spelled_out, forms=forms, names=names)
-    return make_queries(doc.text, mentions, types=span_types(doc, spans), spelled_out=read_as, is_name=kb.ids)
+    senses = senses_of(doc.text, mentions, listed_in(doc) if expand_abbreviations else {}, forms, kb)
+    types = span_types(doc, spans)
+    return make_queries(doc.text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
 
 
 def write_links(

@@ -203,7 +203,7 @@ def _merged(found: tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) 
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
 
-NONE = -1
+NONE, LISTED = -1, -2
 _CLOSE = 1e-5  # cosines that differ by less are equal
 # What a form means in one text it means in the next one in 75% on MedMentions, 89% on SemRep's sentences, 97% on posts
 # of patients; what it means in two, in 88, 93 and 99%, in five, in 95, 96 and 100%. This gives 80, 89 and 95%.
@@ -217,7 +217,7 @@ class MemoryMatches(NamedTuple):
     """Which learned mentions decide, of n mentions.
 
     Attributes:
-        entries: (n,), the id of the learned mention, -1 = none.
+        entries: (n,), the id of the learned mention, -1 = none, -2 = a list of short forms decides.
         kb_rows: (n,), its answer: a row of the knowledge base, or -1 = NIL, if it decides.
         answers: which of the mentions -> how often their form was corrected to each row; those in whose own text one
             answer was given are left out.
@@ -305,6 +305,45 @@ def match_memory(
     rows = np.append(learned.kb_rows, NIL_ROW)[which]
     same = np.array([entry.before == entry.after for entry in learned.learned] + [False])
     return MemoryMatches(np.append(learned.numbers, NONE)[which], rows, answers, same[which])
+
+
+def add_listed(
+    kb: KnowledgeBase,
+    queries: Sequence[MentionQuery],
+    table: CandidateTable,
+    masks: Masks,
+    scores: Scores,
+    learned: MemoryMatches | None,
+) -> MemoryMatches:
+    """Add what lists of short forms decide where nothing learned does: an id, or the best of the entities that have the
+    long form as a name. Other long forms are mentions like any.
+
+    Args:
+        kb: the entities.
+        queries: (n,), the mentions.
+        table: the evidence for them.
+        masks: as for ``match_memory``.
+        scores: (n, k), of the candidates.
+        learned: what was learned; None = nothing.
+
+    Returns:
+        Of each mention.
+    """
+    if learned is None:
+        none = np.full(len(queries), NONE)
+        learned = MemoryMatches(none, none, {}, np.zeros(len(queries), dtype=np.bool_))
+    entries, kb_rows = learned.entries.copy(), learned.kb_rows.copy()
+    for number, query in enumerate(queries):
+        if (sense := query.sense) is None or entries[number] != NONE:
+            continue
+        rows = kb.rows([sense.kb_id] if sense.kb_id else kb.ids(sense.meaning))
+        if masks is not None and (mask := masks[number]) is not None:
+            rows = rows[mask[rows]]
+        if len(rows) or sense.is_nil:
+            entries[number] = LISTED
+            found = dict(zip(table.kb_rows[number].tolist(), scores[number].tolist(), strict=True))
+            kb_rows[number] = max(rows.tolist(), key=lambda row: found.get(row, -np.inf), default=NIL_ROW)
+    return learned._replace(entries=entries, kb_rows=kb_rows)
 
 
 def _in_text(learned: LearnedMentions, numbers: Rows, query: MentionQuery) -> Rows:
