@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
+from ..candidates.words_around import FormReader
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
@@ -110,7 +111,9 @@ class Linker:
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
         topics = getattr(index, "topics", None)  # a part of an index has those of its texts
-        self.finder = CandidateFinder(self.kb, self.generator, topics, self.entity_types, FormCache(self.form_cache))
+        reader = FormReader(self.kb, None if source is None else source.priors)
+        cache = FormCache(self.form_cache)
+        self.finder = CandidateFinder(self.kb, self.generator, topics, self.entity_types, cache, reader)
 
     @property
     def reranker(self) -> Reranker | None:
@@ -187,6 +190,7 @@ class Linker:
             One mention for each query; a mention of white space only has no candidates.
         """
         in_context = self.reads_context if in_context is None else in_context
+        queries, _ = self.finder.read(queries)
         parts = [queries[i : i + self.batch_size] for i in range(0, max(1, len(queries)), self.batch_size)]
         return CandidateTable.concatenate([self._evidence(part, self.top_k, in_context) for part in parts])
 
@@ -197,16 +201,18 @@ class Linker:
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch; what was learned comes first."""
-        table, matches = self._evidence(queries, top_k, self.reads_context), None
+        read, is_broader = self.finder.read(queries)
+        table, matches = self._evidence(read, top_k, self.reads_context), None
         if self._has_learned:
             masks = self.finder.masks(queries)
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
-        scores, nil_scores = self.decider.score(self.kb, queries, table)
+        scores, nil_scores = self.decider.score(self.kb, read, table)
         if matches is not None:
             scores = put_first(table, scores, matches)
             nil_scores = np.where(matches.decided, ~matches.linked, nil_scores).astype(np.float32)
-        return Ranked(queries, table, scores, nil_scores, matches)
+            is_broader &= ~matches.decided
+        return Ranked(read, table, scores, nil_scores, matches, is_broader)
 
     def decide(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide between the best candidates and NIL; ``top_k`` candidates are returned for each mention."""
