@@ -31,7 +31,7 @@ class Ranked:
         scores: (n, k).
         nil_scores: (n,).
         matches: learned mentions that decide; None = nothing is learned.
-        is_broader: (n,), whether words around the name were left out; None = of no mention.
+        is_broader: (n,), whether words around the name were left out; False = of none.
     """
 
     queries: Sequence[MentionQuery]
@@ -39,7 +39,7 @@ class Ranked:
     scores: Scores
     nil_scores: Scores
     matches: MemoryMatches | None = None
-    is_broader: Flags | None = None
+    is_broader: Flags | bool = False
 
 
 @dataclass
@@ -183,8 +183,7 @@ class Decider:
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
         sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], coverage)
-        is_broader = np.zeros(len(queries), dtype=np.bool_) if ranked.is_broader is None else ranked.is_broader
-        relations = [None if nil else "broader" if broad else "exact" for nil, broad in zip(is_nil, is_broader, strict=True)]
+        relations = np.where(is_nil, None, np.where(ranked.is_broader, "broader", "exact")).tolist()
         labels = labels_after_linking(kb, queries, table.kb_rows, shares)
         columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
         return [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..candidates.form_cache import FormCache
-from ..candidates.words_around import FormReader
+from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError
 from ..index.topics import Topics
 from ..kb import KnowledgeBase

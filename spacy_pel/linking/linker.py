@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
-from ..candidates.words_around import FormReader
+from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
