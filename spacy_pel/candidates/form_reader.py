@@ -143,12 +143,8 @@ class FormReader:
                 yield f"{before}{word[:at]} {word[at:]}{after}"
             n_slips = 1 + (len(word) >= _LONG)
             near = process.extract(word, of_letter.keys(), scorer=OSA.distance, score_cutoff=n_slips, limit=None)
-            slips = [
-                (n, -of_letter[other], other)
-                for other, n, _ in near
-                if of_letter[other] >= _RARE and is_slip(word, other, int(n))
-            ]
-            for *_, other in sorted(slips)[:_NEAREST]:
+            slips = [(n, -of_letter[other], other) for other, n, _ in near if is_slip(word, other, int(n))]
+            for *_, other in sorted(slip for slip in slips if slip[1] <= -_RARE)[:_NEAREST]:
                 yield before + other + after
 
     @property

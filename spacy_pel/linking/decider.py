@@ -183,7 +183,7 @@ class Decider:
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
         sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], coverage)
-        relations = np.where(is_nil, None, np.where(ranked.is_broader, "broader", "exact")).tolist()
+        relations = np.where(is_nil, "", np.where(ranked.is_broader, "broader", "exact")).tolist()
         labels = labels_after_linking(kb, queries, table.kb_rows, shares)
         columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
         return [
@@ -197,7 +197,7 @@ class Decider:
                 learned=entry,
                 threshold=None if np.isinf(own_threshold) else own_threshold,
                 label=label,
-                relation=relation,
+                relation=relation or None,
             )
             for nil, own_ids, own_scores, nil_score, probability, id_set, entry, own_threshold, label, relation in zip(
                 *columns, thresholds.tolist(), labels, relations, strict=True

@@ -118,8 +118,9 @@ def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Itera
     """The header of a table of links, and a row for each mention.
 
     The columns are "document" (the document's id), "start", "end", "text", "label", "id" (or NIL, or empty if the
-    linker did not look at the mention), "name", "p_right", "p_nil" and "relation"; those of ``codes``,
-    several codes joined by a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such a column.
+    linker did not look at the mention), "name", "p_right", "p_nil" and "relation"; those of ``codes``, several
+    codes joined by a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such
+    a column.
 
     Args:
         records: lines of ``link``: "id", "mentions" and "meta"; they are read twice, an iterator into memory.
