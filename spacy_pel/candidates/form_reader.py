@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]{6,}")  # that may have a slip
 _LONG = 9  # letters of a word with two slips
 _SHORTEST, _SHORTEST_WORD = 3, 5  # letters of each half of a word that is divided, of a word that is meant
 _NEAREST = 4  # words that a slip may mean
-_RARE = 3  # names; a word of fewer is hardly what a slip means
+_FREQUENT = 3  # names; of fewer, a short word is hardly what a slip means
 _ENDING, _SYLLABLE = 2, 3  # letters
 _HEARD = str.maketrans("bfpvcgjkqsxzdtlmnraehiouyw", "111122222222334556--------")
 _DOUBLE = re.compile(r"(\d)\1")
@@ -143,8 +143,12 @@ class FormReader:
                 yield f"{before}{word[:at]} {word[at:]}{after}"
             n_slips = 1 + (len(word) >= _LONG)
             near = process.extract(word, of_letter.keys(), scorer=OSA.distance, score_cutoff=n_slips, limit=None)
-            slips = [(n, -of_letter[other], other) for other, n, _ in near if is_slip(word, other, int(n))]
-            for *_, other in sorted(slip for slip in slips if slip[1] <= -_RARE)[:_NEAREST]:
+            slips = [
+                (n, -of_letter[other], other)
+                for other, n, _ in near
+                if is_slip(word, other, int(n)) and (of_letter[other] >= _FREQUENT or len(word) >= _LONG)
+            ]
+            for *_, other in sorted(slips)[:_NEAREST]:
                 yield before + other + after
 
     @property
