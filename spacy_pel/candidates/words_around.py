@@ -27,9 +27,9 @@ _TIME = rf"(?:{_any_of('at')}[\s-]+)?(?:(?:{_any_of('counts')}|\d+)[\s-]+)+{_any
 _CLAUSE = rf"{_any_of('clauses')}\s.*"  # "that lasted all day"
 _BRACKET = r"(?<=\()(?-i:[a-z])[^()]*\)"  # "(mild)", but not "(CAD)"
 _SIDE = "(?-i:[RL])"  # "R TKA"
-_OF_DRUG = rf"(?P<drug>{_any_of('dose')}|{_AMOUNT})"
-_BEFORE = rf"(?:(?P<finding>{_any_of('before')}|{_SIDE}|{_TIME})|{_OF_DRUG})"
-_BEHIND = rf"(?:(?P<finding>{_any_of('behind')}|{_SIDE}|{_TIME}|{_CLAUSE}|{_BRACKET})|{_OF_DRUG})"
+_OTHER = rf"(?P<drug>{_any_of('dose')}|{_AMOUNT})|{_any_of('either')}"
+_BEFORE = rf"(?:(?P<finding>{_any_of('before')}|{_SIDE}|{_TIME})|{_OTHER})"
+_BEHIND = rf"(?:(?P<finding>{_any_of('behind')}|{_SIDE}|{_TIME}|{_CLAUSE}|{_BRACKET})|{_OTHER})"
 _AT_START = re.compile(rf"{_BEFORE}(?:[\s,;:]+|(?<=[a-z]{{2}})-)(?=\S)", re.IGNORECASE)
 _AT_END = re.compile(rf"(?<=\S)[\s,;:(-]+{_BEHIND}[\s.,;!)]*$", re.IGNORECASE)
 
@@ -51,7 +51,7 @@ def parts_of(form: str) -> list[tuple[int, int, frozenset[str]]]:
 
 
 def _goes_with(match: re.Match[str]) -> frozenset[str]:
-    return _FINDING if match["finding"] else _DRUG
+    return _FINDING if match["finding"] else _DRUG if match["drug"] else _FINDING | _DRUG
 
 
 def with_nouns(form: str) -> str:
