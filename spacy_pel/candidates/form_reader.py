@@ -37,7 +37,7 @@ _DOUBLE = re.compile(r"(\d)\1")
 
 
 class Reading(NamedTuple):
-    """What of a form is read.
+    """What is read of a form that names nothing as it is.
 
     Attributes:
         start, end: the part of it that may be a name.
@@ -62,18 +62,17 @@ class FormReader:
 
     def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None):
         self.kb, self.priors = kb, AliasPriors.empty() if priors is None else priors
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, Reading | None] = {}
 
-    def __call__(self, forms: Sequence[str]) -> list[Reading]:
-        """One for each surface form."""
+    def __call__(self, forms: Sequence[str]) -> list[Reading | None]:
+        """One for each surface form; None = it is read as it is."""
         if len(self._readings) > _KEPT:
             self._readings = {}
-        if new := [form for form in dict.fromkeys(forms) if form not in self._readings]:
-            wholes = {form: Reading(0, len(form)) for form in new}
-            parts = {form: list(_parts(form)) for form in self._unknown(new)}
+        if new := [form for form in forms if form not in self._readings]:
+            parts = {form: list(_parts(form)) for form in self._unknown(list(dict.fromkeys(new)))}
             read = self._first(parts)
             mended = {form: self._mended(form, parts[form]) for form in parts if form not in read}
-            self._readings |= wholes | read | self._first(mended)
+            self._readings |= dict.fromkeys(new) | read | self._first(mended)
         return [self._readings[form] for form in forms]
 
     def _unknown(self, forms: Sequence[str]) -> Iterator[str]:

@@ -90,14 +90,14 @@ class CandidateFinder:
 
     def read(self, queries: Sequence[MentionQuery]) -> tuple[list[MentionQuery], Flags]:
         """Mentions as their forms are read, and whether words around a name were left out of each."""
-        read: list[MentionQuery] = []
-        readings = self.reader([query.surface for query in queries])
-        for query, (start, end, word) in zip(queries, readings, strict=True):
-            if end - start < len(query.surface):
-                query = replace(query, start=query.start + start, end=query.start + end)
-            read.append(replace_mention(query, word) if word else query)
-        lengths = [end - start for start, end, _ in readings]
-        return read, np.array([len(query.surface) for query in queries]) > np.array(lengths)
+        read, is_broader = list(queries), np.zeros(len(queries), dtype=np.bool_)
+        for number, reading in enumerate(self.reader([query.surface for query in queries])):
+            if reading is not None:
+                query = queries[number]
+                is_broader[number] = reading.end - reading.start < len(query.surface)
+                query = replace(query, start=query.start + reading.start, end=query.start + reading.end)
+                read[number] = replace_mention(query, reading.word) if reading.word else query
+        return read, is_broader
 
     def _acronyms(self, words: Sequence[str], table: CandidateTable) -> Flags:
         """(n, k), the candidates that a plain word names only as an acronym of theirs: where someone feels sad,

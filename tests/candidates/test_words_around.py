@@ -38,7 +38,7 @@ def kb():
 def read(kb, form, priors=None):
     """What is read of a form."""
     [reading] = FormReader(kb, priors)([form])
-    return reading.word or form[reading.start : reading.end]
+    return form if reading is None else reading.word or form[reading.start : reading.end]
 
 
 @pytest.mark.parametrize(
