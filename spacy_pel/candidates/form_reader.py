@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from os.path import commonprefix
-from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -17,7 +16,7 @@ from ..kb import KnowledgeBase
 from ..types.semantic_types import semantic_types
 from .evidence import SurfaceForms
 from .name_evidence import rows_by_name
-from .words_around import ANY_GROUP, parts_of, with_nouns
+from .words_around import Options, Reading, options_of, with_nouns
 
 _GROUP = {kind: row.group for kind, row in semantic_types().items()}
 _MENDED, _FELT = frozenset({"DISO", "CHEM", "PROC", ""}), frozenset({"PHYS"})  # groups of what other words may mean
@@ -25,7 +24,6 @@ _LONGEST = 100  # characters of a form that is taken apart; a sentence is no nam
 _HARDLY = 0.9  # of the places of a form, those where none is marked
 _KEPT = 50_000  # forms
 _CHUNK = 16_384  # entities read at a time
-_FEW = 3  # words whose order may be another
 _WORD = re.compile(r"[^\W\d_]{6,}")  # that may have a slip
 _LONG = 9  # letters of a word with two slips
 _SHORTEST, _SHORTEST_WORD = 3, 5  # letters of each half of a word that is divided, of a word that is meant
@@ -34,22 +32,6 @@ _FREQUENT = 3  # names; of fewer, a short word is hardly what a slip means
 _ENDING, _SYLLABLE = 2, 3  # letters
 _HEARD = str.maketrans("bfpvcgjkqsxzdtlmnraehiouyw", "111122222222334556--------")
 _DOUBLE = re.compile(r"(\d)\1")
-
-
-class Reading(NamedTuple):
-    """What is read of a form that names nothing as it is.
-
-    Attributes:
-        start, end: the part of it that may be a name.
-        word: what is read instead of that part; "" = itself.
-    """
-
-    start: int
-    end: int
-    word: str = ""
-
-
-Options = list[tuple[Reading, frozenset[str]]]  # of a form, with the semantic groups of what each may name
 
 
 class FormReader:
@@ -69,7 +51,7 @@ class FormReader:
         if len(self._readings) > _KEPT:
             self._readings = {}
         if new := [form for form in forms if form not in self._readings]:
-            parts = {form: list(_parts(form)) for form in self._unknown(list(dict.fromkeys(new)))}
+            parts = {form: options_of(form) for form in self._unknown(list(dict.fromkeys(new)))}
             read = self._first(parts)
             mended = {form: self._mended(form, parts[form]) for form in parts if form not in read}
             self._readings |= dict.fromkeys(new) | read | self._first(mended)
@@ -164,17 +146,6 @@ class FormReader:
                     words[word[0]][word] = n
             self.kb.memo["words"] = words
         return self.kb.memo["words"]  # type: ignore[no-any-return]
-
-
-def _parts(form: str) -> Iterator[tuple[Reading, frozenset[str]]]:
-    """A form in another order, "stomach upset" for "upset stomach", and its parts without words around them."""
-    whole, words = Reading(0, len(form)), form.split()
-    yield whole, ANY_GROUP
-    if 1 < len(words) <= _FEW:
-        yield whole._replace(word=" ".join([*words[1:], words[0]])), ANY_GROUP
-        yield whole._replace(word=" ".join([words[-1], *words[:-1]])), ANY_GROUP
-    for start, end, groups in parts_of(form):
-        yield Reading(start, end), groups
 
 
 def is_slip(word: str, other: str, n: int) -> bool:

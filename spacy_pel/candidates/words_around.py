@@ -2,6 +2,7 @@
 
 import re
 from itertools import product
+from typing import NamedTuple
 
 from ..types.semantic_types import SEMANTIC_GROUPS
 from .other_forms import pairs_in, read_sections, words_in
@@ -10,8 +11,9 @@ _LISTS = read_sections("words_around.txt")
 _OF_LAY = {word: noun.replace("_", " ") for word, noun in pairs_in(_LISTS["lay"]).items()}
 # semantic groups that words go with; "" = of an entity without a semantic type
 _FINDING, _DRUG = frozenset({"DISO", "PROC", ""}), frozenset({"CHEM", "PROC", ""})
-ANY_GROUP = frozenset({*SEMANTIC_GROUPS, ""})
+_ANY = frozenset({*SEMANTIC_GROUPS, ""})
 _MOST = 5  # words, or phrases, on each side
+_FEW = 3  # words whose order may be another
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -34,20 +36,41 @@ _AT_START = re.compile(rf"{_BEFORE}(?:[\s,;:]+|(?<=[a-z]{{2}})-)(?=\S)", re.IGNO
 _AT_END = re.compile(rf"(?<=\S)[\s,;:(-]+{_BEHIND}[\s.,;!)]*$", re.IGNORECASE)
 
 
-def parts_of(form: str) -> list[tuple[int, int, frozenset[str]]]:
-    """The parts of a form without words around them: start, end, and the semantic groups that the words go with. The
-    longest first.
+class Reading(NamedTuple):
+    """What is read of a form that names nothing as it is.
+
+    Attributes:
+        start, end: the part of it that may be a name.
+        word: what is read instead of that part; "" = itself.
+    """
+
+    start: int
+    end: int
+    word: str = ""
+
+
+Options = list[tuple[Reading, frozenset[str]]]  # of a form, with the semantic groups of what each may name
+
+
+def options_of(form: str) -> Options:
+    """What may be read of a form: all of it, also in another order, "stomach upset" for "upset stomach", and its parts
+    without words around them, the longest first.
 
     Args:
         form: a surface form, not long: a clause is looked for at each of its words.
     """
-    starts, ends = [(0, ANY_GROUP)], [(len(form), ANY_GROUP)]
+    whole, words = Reading(0, len(form)), form.split()
+    options = [(whole, _ANY)]
+    if 1 < len(words) <= _FEW:
+        orders = ([*words[1:], words[0]], [words[-1], *words[:-1]])
+        options += [(whole._replace(word=" ".join(order)), _ANY) for order in orders]
+    starts, ends = [(0, _ANY)], [(len(form), _ANY)]
     while len(starts) <= _MOST and (match := _AT_START.match(form, starts[-1][0])):
         starts.append((match.end(), starts[-1][1] & _goes_with(match)))
     while len(ends) <= _MOST and (match := _AT_END.search(form, 0, ends[-1][0])):
         ends.append((match.start(), ends[-1][1] & _goes_with(match)))
-    parts = [(start, end, one & other) for (start, one), (end, other) in product(starts, ends) if start < end]
-    return sorted(parts[1:], key=lambda part: part[0] - part[1])
+    parts = [(Reading(start, end), one & other) for (start, one), (end, other) in product(starts, ends) if start < end]
+    return options + sorted(parts[1:], key=lambda part: part[0].start - part[0].end)
 
 
 def _goes_with(match: re.Match[str]) -> frozenset[str]:
