@@ -49,7 +49,7 @@ _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 PART_FORMATS = ("jsonl", "parquet", "csv", "tsv")
 _KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
-_VERSION = 3  # of the parts
+_VERSION = 4  # of the parts
 # "_": no data, as for Spark
 _SETTINGS, _SUCCESS, _LEFT_OUT, _UNFINISHED = "_settings.json", "_SUCCESS", "_left_out.jsonl", "_unfinished-"
 _LOCK = "_lock"  # who writes the parts, on this machine

@@ -197,10 +197,12 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
         raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(linker.kb, example)))
     n_with_ids = sum(bool(mention.ids) for _, mention in mentions)
     warn_of_other_ids(linker.kb, n_outside=len(outside), n=n_with_ids, example=example)
+    plain = linker.without_memory()
+    read, _ = plain.finder.read(queries)
     return Examples(
         linker.kb,
-        list(queries),
-        linker.without_memory().evidence(queries),
+        read,
+        plain.evidence(read),
         gold,
         [original for original, _ in mentions],
         np.array([mention.composite for _, mention in mentions], dtype=np.bool_),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import NIL, CandidateTable, Combiner, Floats, NilModel, Rows, Scores
+from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
@@ -31,6 +31,7 @@ class Ranked:
         scores: (n, k).
         nil_scores: (n,).
         matches: learned mentions that decide, whatever the scores say; None = nothing is learned.
+        is_broader: (n,), whether words around the name were left out; False = of none.
     """
 
     queries: Sequence[MentionQuery]
@@ -38,6 +39,7 @@ class Ranked:
     scores: Scores
     nil_scores: Scores
     matches: MemoryMatches | None = None
+    is_broader: Flags | bool = False
 
 
 @dataclass
@@ -186,6 +188,7 @@ class Decider:
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
         sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], coverage)
+        relations = np.where(is_nil, "", np.where(ranked.is_broader, "broader", "exact")).tolist()
         labels = labels_after_linking(kb, queries, table.kb_rows, shares)
         columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
         return [
@@ -199,9 +202,10 @@ class Decider:
                 learned=entry,
                 threshold=None if np.isinf(own_threshold) else own_threshold,
                 label=label,
+                relation=relation or None,
             )
-            for nil, own_ids, own_scores, nil_score, probability, id_set, entry, own_threshold, label in zip(
-                *columns, thresholds.tolist(), labels, strict=True
+            for nil, own_ids, own_scores, nil_score, probability, id_set, entry, own_threshold, label, relation in zip(
+                *columns, thresholds.tolist(), labels, relations, strict=True
             )
         ]
 

@@ -81,13 +81,14 @@ class Explanation:
     """The answer for a mention, and why. Printed, it is a table.
 
     Attributes:
-        text: the mention as the linker reads it: the long form of an abbreviation.
+        text: the mention as the linker reads it: the long form of an abbreviation, the name without words around it.
         written: the mention as it is written.
         context: the mention, and whole words of up to 40 characters before and after it.
         context_start: where the mention begins in the context.
         label: the NER label.
         kb_id: the answer: an id, or "NIL".
         name: its canonical name; None for NIL.
+        relation: of the mention to it, see ``Link.relation``.
         probability: P(right) of the answer.
         nil_score: the number that is compared with the threshold; P(NIL) after calibration.
         threshold: a higher nil_score is NIL. Before calibration it is the mention's own, above
@@ -113,6 +114,7 @@ class Explanation:
     label: str
     kb_id: str
     name: str | None
+    relation: str | None
     probability: float
     nil_score: float
     threshold: float | None
@@ -132,6 +134,7 @@ class Explanation:
         label = f" ({self.label})" if self.label else ""
         mention = self.text if self.text == self.written else f"{self.written}, read as {self.text}"
         answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
+        answer += ", broader than the mention" if self.relation == "broader" else ""
         threshold = "no threshold" if self.threshold is None else f"threshold {self.threshold:.3f}"
         threshold += " of this mention" if self.threshold_is_own else ""
         how = "read in context" if self.in_context else "by the surface form alone"
@@ -207,7 +210,8 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
         With the answer of ``linker.link``.
     """
     decider, ranked = linker.decider, linker.rank([query], linker.top_k)
-    table, link = ranked.table, linker.decide(ranked, linker.top_k)[0]
+    table, link, written = ranked.table, linker.decide(ranked, linker.top_k)[0], written or query.surface
+    [query] = ranked.queries
     read = None
     if decider.reranker is not None:
         read = decider.reranker.read(linker.kb, [query], table, decider.combiner(table))[0]
@@ -247,12 +251,13 @@ def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None
     entries = {entry.id: entry for entry in linker.memory.learned}
     return Explanation(
         text=query.surface,
-        written=query.surface if written is None else written,
+        written=written,
         context=query.text[left:right],
         context_start=query.start - left,
         label=query.label,
         kb_id=link.kb_id,
         name=None if link.kb_id == NIL else linker.kb[link.kb_id].canonical_name,
+        relation=link.relation,
         probability=link.probability,
         nil_score=link.nil_score,
         threshold=link.threshold,

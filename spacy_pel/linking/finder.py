@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..candidates.form_cache import FormCache
+from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError
 from ..index.topics import Topics
 from ..kb import KnowledgeBase
@@ -17,7 +18,7 @@ from ..types.semantic_types import did_you_mean_value, listed_values
 from ..util import PLAIN_WORDS, normalize_alias
 from .confidence import DEPTH
 from .mention_types import type_shares
-from .query import MentionQuery
+from .query import MentionQuery, replace_mention
 
 EntityTypes = dict[str, frozenset[str]]
 # next to plain words: "i am sad", "sat on"; not "has cad"
@@ -56,6 +57,7 @@ class CandidateFinder:
         topics: of annotated text; None = the texts that mentions are in are not read.
         entity_types: label -> types, or ids with all that is below them, that its mentions may have.
         forms: what was found for surface forms.
+        reader: reads surface forms.
     """
 
     kb: KnowledgeBase
@@ -63,6 +65,7 @@ class CandidateFinder:
     topics: Topics | None
     entity_types: EntityTypes
     forms: FormCache
+    reader: FormReader
 
     def __call__(self, queries: Sequence[MentionQuery], top_k: int, *, in_context: bool) -> CandidateTable:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
@@ -84,6 +87,17 @@ class CandidateFinder:
             features = {name: np.take_along_axis(values, order, axis=1) for name, values in table.features.items()}
             table = replace(table, kb_rows=kb_rows, features=features)
         return table.plus(self._document_features(queries, table))
+
+    def read(self, queries: Sequence[MentionQuery]) -> tuple[list[MentionQuery], Flags]:
+        """Mentions as their forms are read, and whether words around a name were left out of each."""
+        read, is_broader = list(queries), np.zeros(len(queries), dtype=np.bool_)
+        for number, reading in enumerate(self.reader([query.surface for query in queries])):
+            if reading is not None:
+                query = queries[number]
+                is_broader[number] = reading.end - reading.start < len(query.surface)
+                query = replace(query, start=query.start + reading.start, end=query.start + reading.end)
+                read[number] = replace_mention(query, reading.word) if reading.word else query
+        return read, is_broader
 
     def _acronyms(self, words: Sequence[str], table: CandidateTable) -> Flags:
         """(n, k), the candidates that a plain word names only as an acronym of theirs: where someone feels sad,

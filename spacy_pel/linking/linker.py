@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
+from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
@@ -110,7 +111,9 @@ class Linker:
         source = index if index is None or learned.vectors is None else IndexWithMemory(index, learned)
         self.generator.bind(self.encoder, source)
         topics = getattr(index, "topics", None)  # a part of an index has those of its texts
-        self.finder = CandidateFinder(self.kb, self.generator, topics, self.entity_types, FormCache(self.form_cache))
+        reader = FormReader(self.kb, None if source is None else source.priors)
+        cache = FormCache(self.form_cache)
+        self.finder = CandidateFinder(self.kb, self.generator, topics, self.entity_types, cache, reader)
 
     @property
     def reranker(self) -> Reranker | None:
@@ -187,6 +190,7 @@ class Linker:
             One mention for each query; a mention of white space only has no candidates.
         """
         in_context = self.reads_context if in_context is None else in_context
+        queries, _ = self.finder.read(queries)
         parts = [queries[i : i + self.batch_size] for i in range(0, max(1, len(queries)), self.batch_size)]
         return CandidateTable.concatenate([self._evidence(part, self.top_k, in_context) for part in parts])
 
@@ -197,7 +201,8 @@ class Linker:
 
     def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
         """Find and rank the candidates of one batch, and find what was learned of its mentions or lists decide."""
-        table, matches = self._evidence(queries, top_k, self.reads_context), None
+        read, is_broader = self.finder.read(queries)
+        table, matches = self._evidence(read, top_k, self.reads_context), None
         masks = self.finder.masks(queries)
         if self._has_learned:
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
@@ -205,7 +210,8 @@ class Linker:
             matches = add_listed(self.kb, queries, table, masks, self.decider.combiner(table), matches)
         if matches is not None:
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
-        return Ranked(queries, table, *self.decider.score(self.kb, queries, table), matches)
+            is_broader &= ~matches.decided
+        return Ranked(read, table, *self.decider.score(self.kb, read, table), matches, is_broader)
 
     def decide(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide between the best candidates and NIL; ``top_k`` candidates are returned for each mention."""

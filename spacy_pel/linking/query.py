@@ -136,6 +136,8 @@ class Link:
             lack of candidates.
         label: the mention's type by its detector and its candidates together, as a label of ST21PV; None = the
             detector gave no types.
+        relation: of the mention to ``kb_id``: "exact", or "broader" where words around the name were left out; None for
+            NIL.
     """
 
     kb_id: str
@@ -147,6 +149,7 @@ class Link:
     learned: int | None = None
     threshold: float | None = None
     label: str | None = None
+    relation: str | None = None
 
     @property
     def candidates(self) -> list[Candidate]:

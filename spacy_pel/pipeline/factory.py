@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .proxy_entity_linker import ProxyEntityLinker
 
 # as in mentions.py, which takes longer to import
-_EXTENSIONS = ("candidates", "nil_score", "id", "name", "types", "xrefs", "probability", "set")
+_EXTENSIONS = ("candidates", "nil_score", "id", "name", "types", "xrefs", "probability", "relation", "set")
 _OTHER_SCORES = [f"nel_{kind}_{score}" for kind in ("micro", "nil") for score in "fpr"]
 DEFAULT_CONFIG: dict[str, Any] = {**LinkerSettings().model_dump(), **PARTS}
 

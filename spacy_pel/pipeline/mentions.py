@@ -78,6 +78,7 @@ EXTENSIONS: dict[str, Any] = {
     "types": as_list,
     "xrefs": as_list,
     "probability": None,
+    "relation": None,
     "set": as_list,
 }
 # what is written from the knowledge base, for NIL
@@ -86,7 +87,7 @@ _NO_ENTITY = {"name": None, "types": (), "xrefs": ()}
 
 def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
-    ``pel_types``, ``pel_xrefs``, ``pel_probability`` and ``pel_set`` for the prefix "pel".
+    ``pel_types``, ``pel_xrefs``, ``pel_probability``, ``pel_relation`` and ``pel_set`` for the prefix "pel".
 
     All are stored with the document, which may be read where there is no linker: tuples, strings and floats
     survive ``doc.to_bytes`` and a DocBin with ``store_user_data=True``. spaCy keeps them by character offsets: spans
@@ -177,6 +178,7 @@ def write_links(
             "id": link.kb_id,
             **entities.get(link.kb_id, _NO_ENTITY),
             "probability": link.probability,
+            "relation": link.relation,
             "set": link.id_set or (),
         }
         user_data: Any = doc.user_data
@@ -239,6 +241,7 @@ def mention_record(
         "score": candidates[0][1] if candidates else None,
         "nil_score": None if nil_score is None else round(nil_score, 6),
         "probability": None if probability is None else round(probability, 6),
+        "relation": attributes.get(f"{prefix}_relation"),
         **({"id_set": id_set} if (id_set := attributes.get(f"{prefix}_set")) else {}),
         **({"codes": codes(kb_id)} if codes and codes.names else {}),
         "candidates": candidates[:n_candidates],

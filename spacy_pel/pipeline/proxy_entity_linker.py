@@ -57,7 +57,7 @@ _IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context")
 
 class ProxyEntityLinker(Pipe):
     """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_types``,
-    ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
+    ``pel_xrefs``, ``pel_candidates``, ``pel_nil_score``, ``pel_probability``, ``pel_relation`` and ``pel_set``.
 
     Its settings are attributes, see LinkerSettings, and checked whenever they are set. They may be changed at any
     time, except the parts, and ``entity_types``, ``form_cache``, ``max_length`` and ``precision``, which are read with

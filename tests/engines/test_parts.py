@@ -81,7 +81,7 @@ def test_bad_input(tmp_path):
 
 def linked(*ids):
     mention = {"start": 0, "end": 1, "text": "T", "label": "X", "ids": [], "kb_id": "NIL", "name": None}
-    mention |= {"score": 0.5, "nil_score": 0.5, "probability": None, "candidates": [["C1", 0.5]]}
+    mention |= {"score": 0.5, "nil_score": 0.5, "probability": None, "relation": "broader", "candidates": [["C1", 0.5]]}
     return [{"id": one, "text": "Té", "mentions": [mention], "meta": {}} for one in ids]
 
 
@@ -93,6 +93,8 @@ def test_output(tmp_path, kind):
     output.write(1, linked("a", "b"))
     if kind == ".parquet":
         assert pq.read_schema(out / "part-000001.parquet").metadata == {b"spacy_pel.links": b"1"}
+        [first_mention] = pq.read_table(out / "part-000001.parquet").to_pylist()[0]["mentions"]
+        assert first_mention["relation"] == "broader"
     first = (out / f"part-000001{kind}").read_bytes()
     output.write(1, linked("a", "b"))  # by a second worker
     assert (out / f"part-000001{kind}").read_bytes() == first

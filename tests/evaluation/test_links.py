@@ -29,7 +29,7 @@ def record(start, end, kb_id, candidates, nil_score=0.25, probability=0.7):
 
 
 MENTIONS = [
-    record(2, 6, "C0009443", [["C0009443", 0.75], ["D003139", 0.125]]),
+    record(2, 6, "C0009443", [["C0009443", 0.75], ["D003139", 0.125]]) | {"relation": "broader"},
     record(11, 36, "NIL", [["X1", 0.5]], nil_score=0.875, probability=0.8),
     record(37, 42, "NIL", [], nil_score=1.0, probability=None),
 ]
@@ -58,6 +58,7 @@ def test_page_tells_linked_from_nil_and_shows_candidates(page):
     body = page[page.index("<article>") : page.index("</article>")]
     assert body.count('class="mention DISO"') == 1 and body.count('class="mention nil"') == 2
     assert body.count("no candidate") == 1
+    assert body.count("relation</span><span>broader") == 1
     assert body.count("P(right)") == 3  # in two boxes, where it is known, and at the head of the table
     for shown in ("0.750", "0.125", "0.875", "0.700", "0.800", "&lt;b&gt;Cold&lt;/b&gt;", "say &#34;x&#34;"):
         assert shown in body

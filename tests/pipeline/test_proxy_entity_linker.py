@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, DocBin, Span
 
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.mentions import EXTENSIONS
@@ -169,6 +169,48 @@ def test_nil_is_what_lies_above_the_threshold(make_nlp):
     exact = {ent.text: ent.kb_id_ for ent in make_nlp(threshold=nil_scores["zzyzx"])(TEXTS[4]).ents}
     assert exact["zzyzx"] != NIL  # not above, but at the threshold
     assert {ent.kb_id_ for ent in make_nlp(threshold=-1.0)(TEXTS[4]).ents} == {NIL}
+
+
+@pytest.mark.parametrize("spans_key", [None, "mine"])
+def test_words_around_a_name_make_the_answer_broader(make_nlp, spans_key):
+    nlp = make_nlp(spans_key=spans_key, threshold={"X": -1.0})
+    words = [
+        ("severe headache", "D"),
+        "and",
+        ("Headache", "D"),
+        "and",
+        ("severe zzyzx", "X"),
+        "and",
+        ("left Heart", "D"),
+    ]
+    doc = make_doc(nlp, *words, ".")
+    if spans_key:
+        doc.spans[spans_key] = list(doc.ents)
+        doc.ents = []
+    doc = nlp.get_pipe(NAME)(doc)
+    stored = DocBin(store_user_data=True, docs=[doc]).to_bytes()
+    for one in (doc, *DocBin().from_bytes(stored).get_docs(nlp.vocab)):
+        ents = one.spans[spans_key] if spans_key else one.ents
+        relations = {ent.text: (ent.kb_id_, ent._.pel_relation) for ent in ents}
+        assert relations["severe headache"] == ("C03", "broader") and relations["Headache"] == ("C03", "exact")
+        assert (
+            relations["severe zzyzx"] == (NIL, None) and relations["left Heart"][1] != "broader"
+        )  # the heart is no finding
+    why = nlp.get_pipe(NAME).explain(ents[0])
+    assert (why.written, why.text, why.relation) == ("severe headache", "headache", "broader")
+    assert "C03 Headache, broader than the mention" in str(why)
+
+
+def test_a_correction_of_the_whole_decides(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    doc = make_doc(nlp, ("severe headache", "D"), ".")
+    doc.ents[0][0].ent_kb_id_ = doc.ents[0][1].ent_kb_id_ = "C07"
+    linker.learn([doc])
+    [ent] = linker(make_doc(nlp, ("severe headache", "D"), ".")).ents
+    assert (ent.kb_id_, ent._.pel_relation) == ("C07", "exact")
+    [other] = linker(make_doc(nlp, ("mild headache", "D"), ".")).ents
+    assert (other.kb_id_, other._.pel_relation) == ("C03", "broader")
 
 
 def test_top_k_shortens_the_candidates_and_nothing_else(make_nlp):

@@ -353,8 +353,8 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
     A document is one passage at offset 0. Offsets and lengths count characters (Unicode code points). An
     annotation has the infons "identifier" (the id, or ``-`` for NIL; none if the linker did not look at the
-    mention), "type" (the label), "name" (the entity's), "score" and, where it has codes in a vocabulary, e.g. "codes
-    MESH". Control characters that XML does not allow become blanks.
+    mention), "type" (the label), "name" (the entity's), "score", "relation" and, where it has codes in a
+    vocabulary, e.g. "codes MESH". Control characters that XML does not allow become blanks.
 
     Args:
         path: the file.
@@ -386,7 +386,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
 def _infons(mention: dict[str, Any]) -> dict[str, str]:
     kb_id = mention["kb_id"]
     infons = {"identifier": NO_ID if kb_id == NIL else kb_id} if kb_id else {}
-    given = {key: mention.get(key) for key in ("name", "score")}
+    given = {key: mention.get(key) for key in ("name", "score", "relation")}
     infons |= {"type": mention["label"], **{key: str(value) for key, value in given.items() if value is not None}}
     return infons | {f"codes {name}": ", ".join(some) for name, some in mention.get("codes", {}).items() if some}
 

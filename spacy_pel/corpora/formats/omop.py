@@ -97,8 +97,8 @@ def note_id(document_id: str) -> int:
 def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopConcepts | None = None) -> None:
     """Write linked documents as a CSV table NOTE_NLP, a row a mention, atomically; gzipped if the name ends in .gz.
 
-    The date is that of SOURCE_DATE_EPOCH if it is set, otherwise now, in UTC. "term_modifiers" has the id, the codes
-    and P(right). What the linker does not know (section, negation, time) stays empty or 0.
+    The date is that of SOURCE_DATE_EPOCH if it is set, otherwise now, in UTC. "term_modifiers" has the id, P(right),
+    the relation and the codes. What the linker does not know (section, negation, time) stays empty or 0.
 
     Args:
         path: the file.
@@ -142,6 +142,8 @@ def _modifiers(mention: dict[str, Any]) -> str:
     parts = [f"id={mention['kb_id'] or NIL}"]
     if mention.get("probability") is not None:
         parts.append(f"p_right={mention['probability']}")
+    if mention.get("relation"):
+        parts.append(f"relation={mention['relation']}")
     parts += [f"{name}={','.join(some)}" for name, some in mention.get("codes", {}).items() if some]
     while len(text := ";".join(parts)) > _LONGEST_MODIFIERS:
         parts.pop()

@@ -88,8 +88,9 @@ def unique_names(names: list[str]) -> list[str]:
     return list(unique)
 
 
-_COLUMNS = ("start", "end", "text", "label", "id", "name", "p_right", "p_nil")
-_KEYS = ("start", "end", "text", "label", "kb_id", "name", "probability", "nil_score")  # of a mention, in these columns
+_COLUMNS = ("start", "end", "text", "label", "id", "name", "p_right", "p_nil", "relation")
+# of a mention, in these columns
+_KEYS = ("start", "end", "text", "label", "kb_id", "name", "probability", "nil_score", "relation")
 
 
 def write_table(path: Path, records: Iterable[dict[str, Any]], *, codes: Sequence[str] = ()) -> None:
@@ -117,8 +118,9 @@ def table_rows(records: Iterable[dict[str, Any]], codes: Sequence[str]) -> Itera
     """The header of a table of links, and a row for each mention.
 
     The columns are "document" (the document's id), "start", "end", "text", "label", "id" (or NIL, or empty if the
-    linker did not look at the mention), "name", "p_right" and "p_nil"; those of ``codes``, several codes joined by
-    a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such a column.
+    linker did not look at the mention), "name", "p_right", "p_nil" and "relation"; those of ``codes``, several
+    codes joined by a bar; and the keys of the documents' "meta", with "meta_" before those that are the name of such
+    a column.
 
     Args:
         records: lines of ``link``: "id", "mentions" and "meta"; they are read twice, an iterator into memory.
@@ -301,7 +303,8 @@ def link_schema(codes: Sequence[str] = ()) -> pa.Schema:
     place = {"start": pa.int64(), "end": pa.int64(), "text": text, "label": text, "ids": texts}
     scores = dict.fromkeys(("score", "nil_score", "probability"), number)
     reported = {"codes": pa.struct([(name, texts) for name in codes])} if codes else {}
-    answer = {"kb_id": text, "name": text, **scores, "id_set": texts, **reported, "candidates": candidates}
+    answer = {"kb_id": text, "name": text, **scores, "relation": text, "id_set": texts, **reported}
+    answer["candidates"] = candidates
     mentions = pa.list_(pa.struct(list((place | answer).items())))
     fields = [("id", text), ("text", text), ("mentions", mentions), ("meta", text)]
     return pa.schema(fields, metadata=METADATA)

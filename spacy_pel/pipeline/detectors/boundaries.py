@@ -84,14 +84,29 @@ _CREDENTIALS = re.compile(
     rf"\b(?P<first>{_SURNAME}){_BLANK}{_INITIALS}(?P<last>{_SURNAME})"
     r"(?P<degrees>(?:,\s?(?P<degree>MD|DO|RN|LPN|PA-C|NP|PhD|FACP))+)(?=[.,;)]|$|\s[a-z\s])"
 )
-_HEADING = re.compile(
-    r"(?<![\w-])(?i:"
-    r"pmhx?|pshx?|hpi|fhx?|shx?|hx|a/p|(?:past |prior )?(?:medical|surgical|family|social) history"
+_HEADINGS = (
+    r"(?i:pmhx?|pshx?|hpi|fhx?|shx?|hx|a/p|(?:past |prior )?(?:medical|surgical|family|social) history"
     r"|history of present illness|chief complaint|reason for (?:visit|admission)|hospital course"
     r"|(?:current |home |discharge )?med(?:ication)?s|(?:drug )?allergies|physical exam(?:ination)?|vital signs|vitals"
     r"|labs|problem list|problems?|diagnos[ei]s|assessment|(?:assessment(?: and |/))?plan|impression|findings"
-    r"|(?:in|ex)clusion(?: criteria)?"
-    r")\s?:"
+    r"|(?:in|ex)clusion(?: criteria)?|reports?|contrast|comparison|technique|indications?|exam(?:ination)?"
+    r"|procedures?|history|route|drug|dos(?:e|age)|frequency|results?|specimen|(?:clinical|patient) information"
+    r"|(?:admission|discharge|admitting|(?:pre|post)-?operative) diagnos[ei]s|(?:discharge )?(?:condition|disposition)"
+    r"|reference range|review of systems|ros)"
+)
+_IN_CELL = r"[^\S\n\t]*"
+# before a colon, or alone in a line or in a column of a table; a text of one line is no note
+_HEADING = re.compile(
+    rf"(?<![\w-]){_HEADINGS}\s?:|(?:(?<=[\n\t|])|^(?=.*[\n\t|])){_IN_CELL}{_HEADINGS}{_IN_CELL}(?=[\n\t|]|$)"
+)
+# what stands for what was taken out of a note: "[**Hospital1 18**]", "Hospital1", "<NAME>", "___", "XXXX"
+_PLACEHOLDER = re.compile(
+    r"\[\*\*.*?\*\*\]|<[A-Z][A-Z_-]*\d*>|(?<!\w)_{2,}(?!\w)|\b[Xx]{3,}\b"
+    r"|\b(?:Hospital|Location|Name|Doctor|Patient|Date|Address|Phone|(?:Fir|La)stname)\d+\b"
+)
+# a code of ICD-10: "E11.9"; "I10" beside others or "ICD", at the start of a line or in brackets; not "vitamin B12"
+_CODE = re.compile(
+    r"(?<![\w.-])(?P<placed>(?:(?<![^\n])|(?<=\())(?=...[\s):]))?[A-TV-Z]\d[0-9A-Z](?P<sure>\.[0-9A-Z]{1,4})?(?![\w-]|\.\w)"
 )
 
 # -- doses, laboratory values and vital signs: "aspirin 81 mg daily", "glucose 212 mg/dL", "Na 138"
@@ -203,7 +218,7 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int],
 
     No mention has half a bracket ("(IL-6) levels" tagged from "IL-6" on becomes two), goes over the end of an
     item, or begins with a negation, so that components that look for negations still see it. Doses, values,
-    people with their titles, the headings of notes and articles alone are in none.
+    people with their titles, the headings of notes, placeholders, codes of ICD-10 and articles alone are in none.
 
     Args:
         doc: the document.
@@ -217,8 +232,8 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int],
         begin or end within a token, as in "fever/chills".
     """
     text = doc.text
-    found = (match.span() for pattern in (_NEGATION, _HEADING) for match in pattern.finditer(text))
-    left_out = sorted([*found, *_people(text)])
+    found = (match.span() for one in (_NEGATION, _HEADING, _PLACEHOLDER) for match in one.finditer(text))
+    left_out = sorted([*found, *_codes(text), *_people(text)])
     doses = [match.span() for match in _DOSE.finditer(text)]
     return [
         [
@@ -229,6 +244,13 @@ def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int],
         ]
         for tokens in runs
     ]
+
+
+def _codes(text: str) -> list[Offsets]:
+    """Codes of ICD-10."""
+    codes = list(_CODE.finditer(text))
+    is_coded = "ICD" in text or any(code["sure"] for code in codes)
+    return [code.span() for code in codes if code["sure"] or (is_coded and code["placed"] is not None)]
 
 
 def _people(text: str) -> Iterator[Offsets]:

@@ -300,7 +300,7 @@ function answerBox(number, why) {
       correct,
     ),
     !isNil && el("div", { class: "entity whole" }, entityCard(entity)),
-    el("p", { class: "note quiet" }, label, `right with a probability of ${percent(why.probability)}`),
+    el("p", { class: "note quiet" }, label, `right with a probability of ${percent(why.probability)}${why.relation === "broader" ? ", broader than the mention" : ""}`),
   );
   if (why.learned) {
     box.append(el("p", { class: "note" }, `Decided by correction ${why.learned.id}${why.learned.by ? ` by ${why.learned.by}` : ""}.`, undoButton(why.learned)));

@@ -8,12 +8,19 @@ import pytest
 
 from spacy_pel.corpora.formats.tables import write_table
 
-COLUMNS = ["document", "start", "end", "text", "label", "id", "name", "p_right", "p_nil"]
+COLUMNS = ["document", "start", "end", "text", "label", "id", "name", "p_right", "p_nil", "relation"]
 
 
 def mention(text, start, end, kb_id="C1", **more):
     record = {"start": start, "end": end, "text": text[start:end], "label": "ENTITY", "kb_id": kb_id}
-    return {**record, "name": "a, b" if kb_id else None, "probability": 0.25, "nil_score": None, **more}
+    return {
+        **record,
+        "name": "a, b" if kb_id else None,
+        "probability": 0.25,
+        "nil_score": None,
+        "relation": "broader",
+        **more,
+    }
 
 
 TEXT = 'Heart\r\nattack,\t"x"\rand =A1 é🌡'
@@ -44,6 +51,7 @@ def test_rows(tmp_path, name):
     ]
     assert [row["name"] for row in rows][:3] == ["a, b", "", "a, b"]
     assert [(float(row["p_right"]), row["p_nil"]) for row in rows][2:4] == [(0.25, ""), (1e-06, "")]
+    assert {row["relation"] for row in rows} == {"broader"}
     assert [(row["MESH"], row["ICD10CM"]) for row in rows][3:5] == [("", ""), ("D1|D2", "")]
     assert [(row["note"], row["n"], row["late"]) for row in rows][4:] == [('a\nb;\t"c"', "5", ""), ("", "", "")]
     assert [one.name for one in (tmp_path / "new").iterdir()] == [name]

@@ -139,6 +139,15 @@ def cut(nlp, text):
         # headings
         ("PMH: gout", ["gout"]),
         ("Allergies: penicillin", ["penicillin"]),
+        ("CONTRAST: iohexol", ["iohexol"]),
+        *[("REPORT\nno gout", ["gout"]), ("Drug\tRoute\niron\toral", ["iron", "oral"]), ("| Dose |", [])],
+        *[("contrast agent", ["contrast agent"]), ("drug", ["drug"]), ("drug\u00a0", ["drug"])],
+        # placeholders
+        *[("[**Hospital1 18**]", []), ("Hospital1", []), ("___", []), ("XXXX", []), ("<NAME>", [])],
+        *[("xxxx gout", ["gout"]), ("Name", ["Name"]), ("XX", ["XX"]), ("p<Q>", ["p<Q>"])],
+        # codes of ICD-10
+        *[("E11.9", []), ("E11.9 gout", ["gout"]), ("I10 gout, ICD", ["gout, ICD"]), ("I10", ["I10"])],
+        *[("vitamin B12", ["vitamin B12"]), ("B12", ["B12"]), ("H1N1", ["H1N1"]), ("CD4.5", ["CD4.5"])],
     ],
 )
 def test_what_is_left_of_a_mention(nlp, text, expected):
