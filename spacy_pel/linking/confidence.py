@@ -30,6 +30,7 @@ _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough 
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _SMALLEST_DEVIATION = 1e-9
 _CLOSE = 1e-6  # probabilities have finite logits
+_LEAST_SHARE = 0.01  # of NIL, or of others: a calibration without any still knows little of how seldom they are
 
 
 class AnswerScores(NamedTuple):
@@ -79,12 +80,14 @@ class Confidence:
         n_mentions: label -> calibration mentions; "" = those of all other labels.
         smallest: label -> evenly spaced order statistics, ascending, of the
             probabilities of their right answers; 0 where it is no candidate.
+        nil_share: of the calibration mentions; by default, of those that the default weights were fitted on.
     """
 
     link_weights: tuple[float, ...] = ()
     nil_weights: tuple[float, ...] = ()
     n_mentions: dict[str, int] = field(default_factory=dict)
     smallest: dict[str, list[float]] = field(default_factory=dict)
+    nil_share: float = 1 / 3
 
     @property
     def is_fitted(self) -> bool:
@@ -113,6 +116,25 @@ class Confidence:
         ]
         link, nil = logistic(np.stack(logits))
         return Trust(np.where(best > 0, link, 0.0), nil, is_unambiguous(table, shares.argmax(axis=1), forms))
+
+    def shifted(self, trust: Trust, nil_scores: Floats, nil_share: float) -> tuple[Trust, Floats]:
+        """What is known of mentions of which another share is NIL than of the calibration's: the odds of NIL change as
+        its prior odds do (Saerens et al. 2002), and P(right) of a link that is none stays.
+
+        Args:
+            trust: as for the calibration's share.
+            nil_scores: (n,), likewise.
+            nil_share: of the mentions; 0 = none is NIL.
+
+        Returns:
+            The same for that share.
+        """
+        ratio = _odds(nil_share) / _odds(min(max(self.nil_share, _LEAST_SHARE), 1.0 - _LEAST_SHARE))
+        # 0 where NIL was certain, and none is
+        by_trust, by_scores = (np.maximum(1.0 - given * (1.0 - ratio), _CLOSE) for given in (trust.nil, nil_scores))
+        link, nil = np.minimum(trust.link / by_trust, 1.0), trust.nil * ratio / by_trust
+        scores = nil_scores * ratio / by_scores
+        return Trust(link, nil, trust.unambiguous), scores
 
     def minimum(self, coverage: float, label: str) -> float:
         """The minimum probability of an answer in a set; 0 = all answers belong to it, since
@@ -190,6 +212,7 @@ class Confidence:
         others = np.array([label not in groups for label in labels])
         if others.sum() >= _MIN_MENTIONS or not groups:
             groups[""] = others
+        self.nil_share = float(is_nil.mean())
         self.n_mentions = {label: int(members.sum()) for label, members in groups.items()}
         self.smallest = {label: _order_statistics(of_right[members]) for label, members in groups.items()}
 
@@ -202,6 +225,7 @@ class Confidence:
             "nil": list(self.nil_weights),
             "n_mentions": dict(self.n_mentions),
             "smallest": dict(self.smallest),
+            "nil_share": self.nil_share,
         }
 
     @classmethod
@@ -209,7 +233,8 @@ class Confidence:
         """As saved by ``state``; an empty state gives one that is not fitted."""
         if not state:
             return cls()
-        return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), dict(state["smallest"]))
+        weights = tuple(state["link"]), tuple(state["nil"])
+        return cls(*weights, dict(state["n_mentions"]), dict(state["smallest"]), float(state["nil_share"]))
 
 
 def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, minimum: float) -> list[str]:
@@ -283,7 +308,8 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
     rows, first = np.arange(len(shares)), shares.argmax(axis=1)
 
     def column(name: str) -> Floats:
-        return np.where(filled, features.get(name, 0.0), 0.0).astype(np.float64)
+        missing = 1.0 if name == MENTION_TYPE else 0.0  # what a mention without types has beside one that has them
+        return np.where(filled, features.get(name, missing), 0.0).astype(np.float64)
 
     def of_first(name: str) -> Floats:
         return column(name)[rows, first]
@@ -322,6 +348,10 @@ def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Seque
     which may stand for anything else."""
     seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)
     return names_alone(table, first) & ~seen & ~_may_be_short(forms)
+
+
+def _odds(share: float) -> float:
+    return share / (1.0 - share)
 
 
 def logit(probability: Floats) -> Floats:

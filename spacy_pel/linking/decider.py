@@ -148,6 +148,7 @@ class Decider:
         top_k: int,
         threshold: Threshold,
         coverage: float | None,
+        nil_share: float | None,
         priors: AliasPriors | None,
     ) -> list[Link]:
         """Decide between the best candidate and NIL.
@@ -158,6 +159,7 @@ class Decider:
             top_k: candidates returned for each mention.
             threshold: the setting; None = the calibrated one.
             coverage: how often a set has to hold the right answer; None = no sets.
+            nil_share: of such mentions; None = as in the calibration.
             priors: counts of annotated text; None = there is none.
 
         Returns:
@@ -165,7 +167,12 @@ class Decider:
         """
         queries, table, matches = ranked.queries, ranked.table, ranked.matches
         shares, forms = self.shares(table, ranked.scores), [query.form for query in queries]
-        trust = self.confidence.assess(table, shares, np.clip(ranked.nil_scores, 0.0, 1.0), forms)
+        nil_scores: Floats = np.clip(ranked.nil_scores, 0.0, 1.0).astype(np.float64)
+        trust = self.confidence.assess(table, shares, nil_scores, forms)
+        if nil_share is not None:
+            trust, shifted = self.confidence.shifted(trust, nil_scores, nil_share)
+            nil_scores = np.where(table.has_candidates, shifted, 1.0)
+            ranked = replace(ranked, nil_scores=nil_scores.astype(np.float32))
         thresholds = self.thresholds([query.label for query in queries], shares.max(axis=1), threshold)
         if threshold is None:
             thresholds[trust.unambiguous] = np.inf
@@ -178,8 +185,8 @@ class Decider:
         if matches is not None:
             probabilities = matches.trusted(probabilities, np.where(is_nil, NIL_ROW, first))
             is_nil = np.where(matches.decided, ~matches.linked, is_nil)
-            nil_scores = np.where(matches.decided, is_nil, ranked.nil_scores).astype(np.float32)
-            ranked = replace(ranked, scores=put_first(table, ranked.scores, matches), nil_scores=nil_scores)
+            decided = np.where(matches.decided, is_nil, ranked.nil_scores).astype(np.float32)
+            ranked = replace(ranked, scores=put_first(table, ranked.scores, matches), nil_scores=decided)
             shares = self.shares(table, ranked.scores)
             by_list = [np.nan if query.sense is None else query.sense.probability for query in queries]
             probabilities = np.where(matches.entries == LISTED, by_list, probabilities)

@@ -50,6 +50,8 @@ class Linker:
         batch_size: mentions linked together.
         coverage: how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
             None = no sets.
+        nil_share: of the mentions to be linked, from 0 = the knowledge base has all of them; shifts P(NIL). None = as
+            in the calibration.
         read_context: whether the encoder reads mentions in their context: "never" = the surface form alone, each
             one once, or "always". A calibration is made for one of them.
         form_cache: megabytes for what was found for surface forms.
@@ -76,6 +78,7 @@ class Linker:
         entity_types: Mapping[str, Sequence[str]] | None = None,
         batch_size: int = 64,
         coverage: float | None = None,
+        nil_share: float | None = None,
         read_context: ReadContext = "never",
         form_cache: float = 64,
         reranker: Reranker | None = None,
@@ -95,6 +98,7 @@ class Linker:
         self._bind(index)
         self.batch_size = batch_size
         self.coverage = coverage
+        self.nil_share = nil_share
         self.read_context: ReadContext = read_context
         similarity = getattr(encoder, "similarity", None)
         if getattr(similarity, "token_level", False) and reranker is None:
@@ -221,6 +225,7 @@ class Linker:
             top_k=top_k,
             threshold=self.threshold,
             coverage=self.coverage,
+            nil_share=self.nil_share,
             priors=None if self.index is None else self.index.priors,
         )
 

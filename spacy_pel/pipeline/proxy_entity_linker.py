@@ -52,7 +52,7 @@ _KEPT = 20_000  # entities whose names, types and cross references are kept
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 # settings that the linker has, too
-_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "read_context")
+_IN_LINKER = ("top_k", "threshold", "batch_size", "coverage", "nil_share", "read_context")
 
 
 class ProxyEntityLinker(Pipe):

@@ -61,6 +61,8 @@ class LinkerSettings(BaseModel):
         batch_size: mentions per batch, across documents.
         coverage: ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
             calibration. None = no sets.
+        nil_share: which share of the mentions the knowledge base lacks, from 0 to 0.9, if you know it: P(NIL) and
+            P(right) are shifted to it. With 0, all mentions are linked. None = as in the calibration.
         read_context: whether the encoder reads a mention in its context: "never" = by its surface form alone, or
             "always". A calibration is made for one of them: calibrate again after a change.
         precision: of the encoder, the reranker and a detector's transformer, "float32" or "bfloat16", for all batches
@@ -95,6 +97,7 @@ class LinkerSettings(BaseModel):
     )
     batch_size: Count = Field(256, description=_COUNT.format(1_000_000))
     coverage: Share | None = Field(None, description="null or a number between 0 and 1, such as 0.95")
+    nil_share: Annotated[Number, Field(ge=0, le=0.9)] | None = Field(None, description="null or a number from 0 to 0.9")
     read_context: Literal["never", "always"] = Field("never", description="never or always")
     precision: Literal["float32", "bfloat16"] | None = Field(None, description="null, float32 or bfloat16")
     form_cache: Count = Field(64, le=100_000, description=_COUNT.format(100_000))

@@ -15,7 +15,7 @@ from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.confidence import AnswerScores, Confidence
 from spacy_pel.linking.decider import Decider
 from spacy_pel.linking.nil import LogisticNil
-from spacy_pel.types import NIL, Entity
+from spacy_pel.types import MENTION_TYPE, NIL, Entity
 
 from .annotated import examples, fit_mentions, tfidf_linker
 from .tables import NearestRow, laid_out, table_of
@@ -158,6 +158,42 @@ def test_p_right_is_calibrated_on_other_mentions():
     assert largest_error(confidence) > 0.06
     confidence.fit(table, AnswerScores(found.shares, too_sure(found.nil_scores)), gold, queries_of([""] * 5000))
     assert largest_error(confidence) < 0.06
+
+
+def test_a_share_of_nil_mentions_shifts_p_nil():
+    """Where fewer mentions are NIL than in the calibration, P(right) is right again once it is told so."""
+    confidence = Confidence()
+    table, found, gold = made_up(8000, 0)
+    confidence.fit(table, found, gold, queries_of([""] * 8000))
+    table, found, gold = made_up(8000, 1)
+    is_nil = np.array([len(rows) == 0 for rows in gold])
+    kept = np.flatnonzero(~is_nil | (np.arange(8000) % 5 == 0))
+    shares, nil_scores = found.shares[kept].astype(np.float64), found.nil_scores[kept].astype(np.float64)
+    right = np.array([shares[i].argmax() in gold[row] for i, row in enumerate(kept)])
+    trust = confidence.assess(table.take(kept), shares, nil_scores, ["mention"] * len(kept))
+    told, _ = confidence.shifted(trust, nil_scores, float(is_nil[kept].mean()))
+    for p, truth in ((told.link, right), (told.nil, is_nil[kept])):
+        assert p.mean() == pytest.approx(truth.mean(), abs=0.03)
+    assert trust.link.mean() < right.mean() - 0.05 and trust.nil.mean() > is_nil[kept].mean() + 0.1
+    same, scores = confidence.shifted(trust, nil_scores, confidence.nil_share)
+    assert scores == pytest.approx(nil_scores, abs=1e-5) and same.link == pytest.approx(trust.link, abs=1e-5)
+    none, scores = confidence.shifted(trust, np.ones(len(kept)), 0.0)
+    assert not scores.any() and not none.nil.any() and (none.link >= trust.link).all()
+
+
+def test_p_right_does_not_fall_without_types():
+    """Detectors of others give mentions no types, which says nothing against an answer."""
+    table, found, gold = made_up(4000, 0)
+    types = np.random.default_rng(0).random(table.kb_rows.shape).astype(np.float32)
+    first = found.shares.argmax(axis=1)
+    right = np.array([one in rows for one, rows in zip(first, gold, strict=True)])
+    types[right, first[right]] = 1.0
+    confidence, typed = Confidence(), table.plus({MENTION_TYPE: types})
+    confidence.fit(typed, found, gold, queries_of([""] * 4000))
+    asked = found.shares.astype(np.float64), found.nil_scores.astype(np.float64), ["mention"] * 4000
+    neutral = confidence.assess(table.plus({MENTION_TYPE: np.ones_like(types)}), *asked)
+    assert confidence.assess(table, *asked).link == pytest.approx(neutral.link)
+    assert confidence.assess(typed, *asked).link.mean() < neutral.link.mean()
 
 
 def test_before_fit_p_right_is_a_product():

@@ -86,6 +86,7 @@ _NOT_ACCEPTED = [
     ("threshold", [True, float("nan"), {"DISEASE": "0.5"}, 10**400]),
     ("batch_size", [0, None]),
     ("coverage", [1.0, "0.9"]),
+    ("nil_share", [1.0, -0.1, "0"]),
     ("overwrite", ["no", 1]),
     ("labels_keep", ["DISEASE", {"DISEASE": 1}]),
     ("labels_discard", [[1], None]),

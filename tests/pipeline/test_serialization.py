@@ -307,7 +307,7 @@ def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(make_nl
 
 
 SET = {
-    "top_k": 7, "threshold": {"X": 0.25}, "batch_size": 9, "coverage": 0.5, "read_context": "always",
+    "top_k": 7, "threshold": {"X": 0.25}, "batch_size": 9, "coverage": 0.5, "nil_share": 0.2, "read_context": "always",
     "precision": "bfloat16", "form_cache": 3, "overwrite": False, "labels_keep": ["X"], "labels_discard": ["Y"],
     "group_labels": True, "max_length": 20, "spans_key": "sc", "expand_abbreviations": False,
     "entity_types": {"X": ["T047"]}, "row_kinds": ["card"], "extension_prefix": "other",
