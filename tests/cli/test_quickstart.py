@@ -8,6 +8,7 @@ import pytest
 import spacy
 
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import MentionQuery
 from spacy_pel.types import NIL, Entity
 
 from .conftest import done, refused, run
@@ -173,3 +174,8 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     linker = nlp.get_pipe("proxy_entity_linker").linker
     assert linker.decider.nil_model.is_probability
     assert linker.nil_threshold is linker.decider.calibrated_threshold is None
+    close = nlp.make_doc("Type 1 heart block attack")
+    close.ents = [close.char_span(7, 25, label="DISORDER")]
+    told = nlp.get_pipe("proxy_entity_linker")(close).ents[0]._.pel_nil_score
+    linker.nil_share = None
+    assert told > linker.link([MentionQuery(close.text, 7, 25)])[0].nil_score, "a small table lacks most mentions"
