@@ -82,16 +82,20 @@ def calibrate(
     def keep_weights(to_fit: Any, examples: Any) -> Any:
         return refit_decision(to_fit, examples[0], choose=choose)
 
+    def keep_answers(to_fit: Any, examples: Any) -> Any:
+        return refit_decision(to_fit, examples[0], choose=lambda *_: to_fit.decider.calibrated_threshold)
+
     n_documents = len({one.id for one in documents if one.mentions})
     may_keep = refit_weights is None and was_calibrated and not folds and n_documents < _FEW_DOCUMENTS
     refit, after = (keep_weights if refit_weights is False else partial(fit, choose=choose)), None
     if n_documents <= _MANY_DOCUMENTS:
         after = _cross_fitted(plain, parts, documents, refit)
-        if may_keep and (after is None or after.correct.mean() < before.correct.mean()):
-            refit = keep_weights
-            after = _cross_fitted(plain, parts, documents, refit)
+        for next_refit in (keep_weights, keep_answers) if may_keep else ():
+            if after is None or after.correct.mean() < before.correct.mean():
+                refit = next_refit
+                after = _cross_fitted(plain, parts, documents, refit)
     if 0 < n_nil < FEW_NIL:
-        how = "stays as it was" if refit is keep_weights else "is unreliable. Use a larger corpus"
+        how = "stays as it was" if refit in (keep_weights, keep_answers) else "is unreliable. Use a larger corpus"
         message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
     fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
@@ -106,7 +110,8 @@ def calibrate(
         "threshold": learned["calibrated_threshold"],
         **_metrics(fitted, top_k=linker.top_k),
         "stored_in": [str(target) for target in targets],
-        "weights": "kept" if refit is keep_weights else "fitted",
+        "weights": "kept" if refit in (keep_weights, keep_answers) else "fitted",
+        "threshold_is": "kept" if refit is keep_answers else "fitted",
         "n_documents": n_documents,
         "threshold_before": threshold,
         "cross_fitted": after is not None,

@@ -1,7 +1,9 @@
 """index, calibrate and evaluate on the tiny pipeline."""
 
 import json
+import random
 import shutil
+from dataclasses import replace
 
 import pytest
 import spacy
@@ -100,6 +102,15 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["nil_model"] != before["nil_model"]
     by_default = done("calibrate", calibrated, few, "--output", tmp_path / "default", "--json").json
     assert (by_default["weights"] == "fitted") is (fitted["changes"]["accuracy"]["change"] >= 0)
+    kept = []
+    for n in (45, 55):  # documents in which mentions are NIL for no reason, so that a threshold fits chance alone
+        made, rng = documents(n, NAMES, f"chance {n} "), random.Random(n)
+        drawn = [[replace(one, ids=("X1",)) if rng.random() < 0.45 else one for one in each.mentions] for each in made]
+        write_corpus(few, [replace(each, mentions=own) for each, own in zip(made, drawn, strict=True)])
+        told = done("calibrate", calibrated, few, "--output", tmp_path / f"chance {n}", "--json").json
+        assert told["changes"]["accuracy"]["change"] >= 0
+        kept.append(told["threshold_is"])
+    assert kept == ["fitted", "kept"]
     fold = f"{pipeline}={few}"
     refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
 
