@@ -252,7 +252,7 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if the id is unknown.
         """
-        return self.xrefs_at([self._known_row(entity_id)])[0]
+        return self.cells_at([self._known_row(entity_id)], "xrefs")[0][0]
 
     def ids_of_xref(self, xref: str) -> list[str]:
         """The entities that have this cross reference, in any usual spelling (see ``util.xrefs``).
@@ -355,10 +355,6 @@ class KnowledgeBase(ChangedStore):
     def types_at(self, rows: ArrayLike) -> list[list[str]]:
         """The types of each row; of a retired one, as they were."""
         return self.cells_at(rows, "types")[0]
-
-    def xrefs_at(self, rows: ArrayLike) -> list[list[str]]:
-        """The cross references of each row; of a retired one, as they were."""
-        return self.cells_at(rows, "xrefs")[0]
 
     def entity_at(self, row: int) -> Entity:
         """The entity in a row; for a retired one, as it was."""
