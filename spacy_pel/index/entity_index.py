@@ -93,7 +93,9 @@ class EntityIndex:
             PelError: if the KB is empty, a kind is unknown or there would be no row.
         """
         if not kinds or not set(kinds) <= set(KINDS):
-            raise PelError(Errors.E405.format(known=", ".join(KINDS), got=list(kinds)))
+            raise PelError(
+                Errors.E016.format(what="kinds of rows", known=", ".join(KINDS), got=list(kinds), setting="kinds")
+            )
         if len(kb) == 0:
             raise PelError(Errors.E406)
         linked = LinkedMentions.read(kb, documents)
@@ -383,5 +385,5 @@ def _training_sample(
 def _reopen(path: str, fingerprint: str) -> EntityIndex:
     index = EntityIndex.from_disk(path)
     if index.fingerprint != fingerprint:
-        raise PelError(Errors.E411.format(path=path, expected=fingerprint, got=index.fingerprint))
+        raise PelError(Errors.E017.format(kind="index", path=path, expected=fingerprint, got=index.fingerprint))
     return index

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted
 from ..registry import registry
 from ..types import Mask, Rows, Vectors
 from ..util.arrays import in_range, row_products
@@ -81,7 +81,8 @@ class FaissIVF(PartSettings):
         if self.codes is None and self.row_bytes is not None:
             self.codes = "pq"
         if self.codes not in (None, *faiss_rows.CODES):
-            raise PelError(Errors.E412.format(known=", ".join(faiss_rows.CODES), got=self.codes))
+            known = ", ".join(faiss_rows.CODES)
+            raise PelError(Errors.E016.format(what="codes", known=known, got=quoted(self.codes), setting="codes"))
         if self.codes != "pq" and self.row_bytes is not None:
             raise PelError(Errors.E414.format(setting="row_bytes", value=self.row_bytes, codes=self.codes))
         for setting, least in {"flat_below": 0, "lists": 1, "probes": 1}.items():

@@ -424,12 +424,12 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 def _checked_text(text: str, wanted: str) -> str:
     if not isinstance(text, str):
-        raise PelError(Errors.E116.format(wanted=wanted, got=repr(text)))
+        raise PelError(Errors.E011.format(expected=wanted, got=repr(text)))
     return text
 
 
 def _reopen(path: str, fingerprint: str) -> KnowledgeBase:
     kb = KnowledgeBase.from_disk(path)
     if kb.fingerprint != fingerprint:
-        raise PelError(Errors.E109.format(path=path, expected=fingerprint, got=kb.fingerprint))
+        raise PelError(Errors.E017.format(kind="KB", path=path, expected=fingerprint, got=kb.fingerprint))
     return kb

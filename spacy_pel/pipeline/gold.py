@@ -93,7 +93,7 @@ def reference_of(doc_or_example: Any) -> Doc:
     """
     doc = doc_or_example.reference if isinstance(doc_or_example, Example) else doc_or_example
     if not isinstance(doc, Doc):
-        raise PelError(Errors.E536.format(expected="Docs or Examples to learn from", got=type(doc_or_example).__name__))
+        raise PelError(Errors.E011.format(expected="Docs or Examples to learn from", got=type(doc_or_example).__name__))
     return doc
 
 

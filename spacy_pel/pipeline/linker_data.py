@@ -302,7 +302,7 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     """
     decider, kind, now = linker.decider, saved_generator_kind(saved), kind_of(linker.generator)
     if kind != now:
-        logger.warning(Warnings.W501.format(name=name, saved=kind, now=now))
+        logger.warning(Warnings.W503.format(name=name, what="the generator", saved=kind, now=now))
         return False
     if saved["combiner"]["kind"] == kind_of(decider.combiner):
         decider.label_types = LabelTypes.from_state(saved.get("label_types", {}))
@@ -310,8 +310,8 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     for key, part in parts.items():  # NIL model and threshold depend on the reranker
         saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else kind_of(part)
         if saved_kind != part_kind:
-            text = Warnings.W503 if key == "reranker" else Warnings.W501
-            logger.warning(text.format(name=name, what="the reranker", saved=saved_kind, now=part_kind))
+            what = f"the {key.replace('nil_', 'NIL ')}"
+            logger.warning(Warnings.W503.format(name=name, what=what, saved=saved_kind, now=part_kind))
             return False
         if part is not None:
             part.load_state(saved[key]["state"])

@@ -416,7 +416,7 @@ class ProxyEntityLinker(Pipe):
             PelError: if this is not a span of text.
         """
         if not isinstance(span, Span):
-            raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
+            raise PelError(Errors.E011.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
         (query,) = self._queries(span.doc, [span])
         return self._as_phrase(span, explain(self.linker, query, written=span.text))
 

@@ -34,4 +34,4 @@ def test_every_changed_byte_is_found(folder, tmp_path):
 
 
 def test_nothing_to_verify(tmp_path):
-    refused("E011", "verify", tmp_path)
+    refused("E007", "verify", tmp_path)
