@@ -1,7 +1,6 @@
 """index, calibrate and evaluate on the tiny pipeline."""
 
 import json
-import shutil
 
 import pytest
 import spacy
@@ -12,11 +11,6 @@ from spacy_pel.util import fingerprint, read_jsonl
 from .conftest import NAMES, UNKNOWN, documents, done, refused, run
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def pipeline(folder, tmp_path):
-    return shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
 
 
 @pytest.fixture(scope="module")
