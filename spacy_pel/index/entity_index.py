@@ -17,6 +17,7 @@ from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
+from ..util.processes import reopened
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, unmarked
 from .embed import LinkedMentions, embed_entities, embed_forms, embed_mentions
@@ -366,7 +367,7 @@ class EntityIndex:
         with suppress(PelError):
             if self.path is not None and EntityIndex.from_disk(self.path).fingerprint == self.fingerprint:
                 # another process can map the same files: nothing is copied
-                return _reopen, (str(self.path), self.fingerprint)
+                return reopened, (EntityIndex.from_disk, "index", str(self.path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
 
 
@@ -380,10 +381,3 @@ def _training_sample(
         mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
         parts += [chunk.vectors for chunk in chain(entities, mentions)]
     return np.concatenate(parts)
-
-
-def _reopen(path: str, fingerprint: str) -> EntityIndex:
-    index = EntityIndex.from_disk(path)
-    if index.fingerprint != fingerprint:
-        raise PelError(Errors.E017.format(kind="index", path=path, expected=fingerprint, got=index.fingerprint))
-    return index

@@ -15,6 +15,7 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.arrays import Ragged, grouped
 from ..util.files import PathLike
+from ..util.processes import reopened
 from ..util.saved_folder import Buffer, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
@@ -120,7 +121,7 @@ class KnowledgeBase(ChangedStore):
         path = self.path
         if path is not None and self.is_at(path):
             # another process can map the same files: nothing is copied
-            return _reopen, (str(path.resolve()), self.fingerprint)
+            return reopened, (KnowledgeBase.from_disk, "KB", str(path.resolve()), self.fingerprint)
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
@@ -426,10 +427,3 @@ def _checked_text(text: str, wanted: str) -> str:
     if not isinstance(text, str):
         raise PelError(Errors.E011.format(expected=wanted, got=repr(text)))
     return text
-
-
-def _reopen(path: str, fingerprint: str) -> KnowledgeBase:
-    kb = KnowledgeBase.from_disk(path)
-    if kb.fingerprint != fingerprint:
-        raise PelError(Errors.E017.format(kind="KB", path=path, expected=fingerprint, got=kb.fingerprint))
-    return kb

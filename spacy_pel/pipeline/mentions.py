@@ -1,6 +1,6 @@
 """From a Doc to queries, from links back to the Doc, and from linked Docs to the JSON data that `link` writes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -120,20 +120,6 @@ def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
-
-
-def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int) -> Iterator[list[Doc]]:
-    """Documents in order, in batches limited by mentions and by documents."""
-    docs: list[Doc] = []
-    n_found = 0
-    for doc in stream:
-        docs.append(doc)
-        n_found += len(mention_spans(doc, spans_key))
-        if n_found >= n_mentions or len(docs) >= n_docs:
-            yield docs
-            docs, n_found = [], 0
-    if docs:
-        yield docs
 
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, kb: Any) -> "list[MentionQuery]":
