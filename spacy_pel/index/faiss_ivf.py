@@ -164,8 +164,7 @@ class FaissIVF(PartSettings):
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
         sample = sample_rows(np.arange(self._rows.ntotal), _SAMPLE)
-        rows: Any = faiss.index_factory(self._rows.d, "SQ8", faiss.METRIC_INNER_PRODUCT)
-        rows.train(self._rows.reconstruct_batch(sample))
+        _, rows = faiss_rows.empty_rows(self._rows.reconstruct_batch(sample), "int8")
         for start in range(0, self._rows.ntotal, BLOCK):
             rows.add(self._rows.reconstruct_n(start, min(BLOCK, self._rows.ntotal - start)))
         self._rows, self.codes = rows, "int8"
