@@ -12,7 +12,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from .definitions import find_abbreviations, other_number
-from .short_forms import noted
+from .short_forms import LISTED, Sense, clinical
 
 LongForms = dict[str, list[tuple[int, str]]]  # short form -> first character of each place, what it stands for there
 KNOWN = "pel_known_abbreviations"  # short and long texts, in ``doc.user_data`` where spaCy stores extensions
@@ -132,6 +132,14 @@ def whole_names(text: str, mentions: Sequence[tuple[int, int, str]], kb: Any) ->
     return read
 
 
+def noted(form: str) -> str:
+    """What "dx", "Hx" and the like stand for, which are short hand of notes everywhere; "" for other forms. In
+    capitals they are other names: "TX", "FX"."""
+    is_form = 1 < len(form) <= 3 and form.endswith("x") and form[1:].islower()
+    rows = clinical().senses.get(clinical().folded.get(form.lower(), "")) if is_form else None
+    return rows[0].meaning if rows and not rows[0].where else ""  # "Cx" may be a connexin
+
+
 def _is_name(kb: Any, name: str) -> bool:
     """Whether a knowledge base has a name; "protein S" not if it may have it as "protein(s)" or "protein's"."""
     ids, head, end = kb.ids(name), name[:-2], name[-2:].casefold()
@@ -198,6 +206,20 @@ def long_forms(doc: Doc) -> LongForms:
             long_form = getattr(definition._.long_form, "text", definition._.long_form)
         forms.setdefault(short, {}).setdefault(start, long_form)
     return {short: sorted(places.items()) for short, places in forms.items()}
+
+
+def listed_in(doc: Any, *, offset: int = 0) -> dict[tuple[int, int], Sense]:
+    """What lists say of a document, as ``AbbreviationDetector`` leaves it.
+
+    Args:
+        doc: the document, or a piece of one.
+        offset: where the piece begins.
+
+    Returns:
+        By first character and end.
+    """
+    records = doc.user_data.get(("._.", LISTED, None, None)) or ()
+    return {(offset + start, offset + end): Sense(*sense) for start, end, *sense in records}
 
 
 def long_form_at(forms: LongForms, short: str, start: int) -> str | None:

@@ -3,7 +3,7 @@ the entities that its long forms name."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ..errors import quoted
 from ..index.annotated_text import AliasPriors
 from ..util import hash_strings, progress, read_lines
 from ..util.arrays import best_first
-from ..util.files import READ_ERRORS, PathLike, Place, open_bytes, unexpected
+from ..util.files import PathLike, Place, first_bytes, unexpected
+from ..util.parsing import read_rows
 from ..util.writing import write_text
 from .definitions import normal_form
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:  # "corpus abbreviations" links nothing
     from ..linking import Linker
 
 COLUMNS = ("short_form", "long_form", "uses", "documents")
-_HEADER = "\t".join(COLUMNS)
-_PIECE = 1_000_000  # characters that are read at once
 _LONGEST_HEADER = 1_000  # bytes
 _ENTITIES = 3  # of a long form at most
 _MIN_SHARE = 0.05  # of its uses
@@ -48,20 +47,15 @@ class Abbreviation(NamedTuple):
 def write_inventory(path: PathLike, abbreviations: Iterable[Abbreviation]) -> None:
     """Write a table that a person can edit: tab-separated, with a header."""
     with write_text(path) as file:
-        file.write(_HEADER + "\n")
-        file.writelines("\t".join(map(str, entry)) + "\n" for entry in abbreviations)
+        file.writelines("\t".join(map(str, entry)) + "\n" for entry in (COLUMNS, *abbreviations))
 
 
 def is_inventory(path: Path) -> bool:
     """Whether a file begins like an inventory."""
     if not path.is_file():  # a folder, or nothing: for the readers of entities
         return False
-    try:
-        with open_bytes(path) as file:
-            header = file.readline(_LONGEST_HEADER).decode("utf-8-sig", errors="replace")
-    except READ_ERRORS:
-        return False
-    return {*COLUMNS[:2]} <= set(_columns(header))
+    header = first_bytes(path, _LONGEST_HEADER).decode("utf-8-sig", errors="replace").partition("\n")[0]
+    return set(COLUMNS[:2]) <= set(map(str.strip, header.split("\t")))
 
 
 def read_inventory(path: Path) -> list[Abbreviation]:
@@ -71,20 +65,12 @@ def read_inventory(path: Path) -> list[Abbreviation]:
     Raises:
         PelError: if a line is no entry; names the line.
     """
-    lines = ((number, line) for number, line in read_lines(path) if line.strip())
-    _, header = next(lines, (1, ""))
-    columns = _columns(header.removeprefix("\ufeff"))
-    if missing := [column for column in COLUMNS[:3] if column not in columns]:
-        raise unexpected(Place(path, 1), f"a header with {', '.join(COLUMNS)}", f"none with {', '.join(missing)}")
-    return [_entry(dict(zip(columns, line.split("\t"), strict=False)), Place(path, number)) for number, line in lines]
+    rows = read_rows(path, read_lines(path), {"abbreviations": COLUMNS[:3]})
+    return [_entry(cells, place) for _, place, cells in rows]
 
 
-def _columns(header: str) -> list[str]:
-    return [column.strip() for column in header.split("\t")]
-
-
-def _entry(cells: dict[str, Any], place: Place) -> Abbreviation:
-    short, long_form, uses, documents = (str(cells.get(column, "")).strip() for column in COLUMNS)
+def _entry(cells: dict[str, str], place: Place) -> Abbreviation:
+    short, long_form, uses, documents = (cells.get(column, "").strip() for column in COLUMNS)
     if not short or not long_form:
         expected = "a short form, a long form and its uses, between tabs"
         raise unexpected(place, expected, quoted("\t".join(cells.values())))

@@ -186,14 +186,6 @@ def clinical() -> ShortForms:
     return ShortForms.read(Path(__file__).with_name("clinical.tsv"), CLINICAL)
 
 
-def noted(form: str) -> str:
-    """What "dx", "Hx" and the like stand for, which are short hand of notes everywhere; "" for other forms. In
-    capitals they are other names: "TX", "FX"."""
-    is_form = 1 < len(form) <= 3 and form.endswith("x") and form[1:].islower()
-    rows = clinical().senses.get(clinical().folded.get(form.lower(), "")) if is_form else None
-    return rows[0].meaning if rows and not rows[0].where else ""  # "Cx" may be a connexin
-
-
 def find_listed(text: str, lists: Sequence[ShortForms], labels: Mapping[tuple[int, int], str]) -> Iterator[Listed]:
     """Where short forms of lists stand in a text, and what they stand for there.
 
@@ -251,20 +243,6 @@ def _beside(text: str, start: int, end: int, headings: Sequence[tuple[int, str]]
     return f" {' '.join(words).casefold()} "
 
 
-def listed_in(doc: Any, *, offset: int = 0) -> dict[tuple[int, int], Sense]:
-    """What lists say of a document, as ``AbbreviationDetector`` leaves it.
-
-    Args:
-        doc: the document, or a piece of one.
-        offset: where the piece begins.
-
-    Returns:
-        By first character and end.
-    """
-    records = doc.user_data.get(("._.", LISTED, None, None)) or ()
-    return {(offset + start, offset + end): Sense(*sense) for start, end, *sense in records}
-
-
 def senses_of(
     text: str,
     mentions: Iterable[tuple[int, int, str]],
@@ -277,7 +255,7 @@ def senses_of(
     Args:
         text: of the document.
         mentions: start, end and label of each.
-        listed: from ``listed_in``.
+        listed: from ``documents.listed_in``.
         defined: the short forms that the document defines; only what a list always says counts for these.
         kb: the knowledge base; what has an id that it lacks is not decided.
 

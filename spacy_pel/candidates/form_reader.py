@@ -44,18 +44,18 @@ class FormReader:
 
     def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None):
         self.kb, self.priors = kb, AliasPriors.empty() if priors is None else priors
-        self._readings: dict[str, Reading | None] = {}
+        self.readings: dict[str, Reading | None] = {}
 
-    def __call__(self, forms: Sequence[str]) -> list[Reading | None]:
-        """One for each surface form; None = it is read as it is."""
-        if len(self._readings) > _KEPT:
-            self._readings = {}
-        if new := [form for form in forms if form not in self._readings]:
-            parts = {form: options_of(form) for form in self._unknown(list(dict.fromkeys(new)))}
-            read = self._first(parts)
-            mended = {form: self._mended(form, parts[form]) for form in parts if form not in read}
-            self._readings |= dict.fromkeys(new) | read | self._first(mended)
-        return [self._readings[form] for form in forms]
+    def read(self, forms: Sequence[str]) -> dict[str, Reading | None]:
+        """What is read of surface forms, and of others before; None = it is read as it is."""
+        readings = self.readings if len(self.readings) <= _KEPT else {}
+        new = list(dict.fromkeys(form for form in forms if form not in readings))
+        parts = {form: options_of(form) for form in self._unknown(new)}
+        read = self._first(parts)
+        mended = {form: self._mended(form, parts[form]) for form in parts if form not in read}
+        readings |= dict.fromkeys(new) | read | self._first(mended)
+        self.readings = readings
+        return readings
 
     def _unknown(self, forms: Sequence[str]) -> Iterator[str]:
         """The forms that name nothing, nor stand for a name as more than words of lay people."""

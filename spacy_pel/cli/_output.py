@@ -108,9 +108,3 @@ def link_table(mentions: list[dict[str, Any]], kb: Any) -> str:
     header = [titles.get(column, column) for column in LinkRow._fields]
     rows = [link_row(mention, kb.__getitem__) for mention in mentions]
     return text_table(header, rows, numbers=False) if rows else "No mentions were found."
-
-
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
-    """A Markdown table; ``numbers``: all columns but the first are aligned to the right."""
-    rule = ["---", *["---:" if numbers else "---"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))

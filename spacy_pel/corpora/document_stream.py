@@ -1,10 +1,10 @@
 """Documents through a pipeline: long ones in pieces, and one that fails leaves the others alone."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -14,6 +14,7 @@ from ..abbreviations.documents import SharedDefinitions
 from ..errors import PelError, one_line, shortened
 from ..types import Document
 
+DocT = TypeVar("DocT")
 HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
 ARTICLE = "article_id"  # in the meta of documents that are passages of one article
 _PIECE = 100_000  # characters: more would need more memory, and context reaches no further than a paragraph
@@ -168,3 +169,19 @@ def _error_handler(nlp: Language, handler: Any) -> Iterator[None]:
         yield
     finally:
         nlp.default_error_handler = before
+
+
+def by_mentions(
+    stream: Iterable[DocT], count: Callable[[DocT], int], *, n_mentions: int, n_docs: int | None = None
+) -> Iterator[list[DocT]]:
+    """Documents in order, in batches that have this many mentions together, or are this many, or are the last."""
+    docs: list[DocT] = []
+    n_found = 0
+    for doc in stream:
+        docs.append(doc)
+        n_found += count(doc)
+        if n_found >= n_mentions or len(docs) == n_docs:
+            yield docs
+            docs, n_found = [], 0
+    if docs:
+        yield docs

@@ -118,7 +118,7 @@ def encode_batches(
         ids, mask = tokens.padded(np.resize(rows, max(n, _LEAST // max(1, lengths[rows[0]]) + 1)), pad_id)
         return rows, mask[:n], encode(ids, mask)[:n]
 
-    lengths = tokens.lengths
+    lengths = np.diff(tokens.offsets)
     workers = int(getattr(encode, "workers", 1))
     batch_size = max(1, min(batch_size, -(-len(lengths) // workers)))
     order = np.argsort(-lengths, kind="stable")

@@ -127,7 +127,7 @@ def link_dataframe(
     _check_columns(df.columns, text, id)
     names_of_codes = tuple(map(vocabulary_name, codes))
     if "all" in names_of_codes:  # Spark wants the columns before a worker opens the knowledge base
-        raise PelError(Errors.E116.format(wanted="the names of vocabularies as 'codes'", got="'all'"))
+        raise PelError(Errors.E011.format(expected="the names of vocabularies as 'codes'", got="'all'"))
     settings: Any = {"text": text, "id": id, "n_candidates": n_candidates, "batch_size": batch_size}
 
     def link(batches: Iterator[Any]) -> Iterator[Any]:

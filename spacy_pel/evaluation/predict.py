@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from ..corpora.document_stream import HOPELESS, process_documents, reason_of
+from ..corpora.document_stream import HOPELESS, by_mentions, process_documents, reason_of
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
@@ -88,7 +88,7 @@ def predict_gold(
         id "".
     """
     is_known = _form_in_index(linker.index)
-    for block in _blocks(documents, linker.batch_size):
+    for block in by_mentions(documents, lambda one: len(one.mentions), n_mentions=linker.batch_size):
         for document, answers in _linked(linker, block, queries, top_k, tally):
             for mention, (query, link) in zip(document.mentions, answers, strict=True):
                 prediction = gold_prediction(linker.kb, document, mention, is_seen)
@@ -121,20 +121,6 @@ def _linked(
     left = iter(links)
     for document, of_document in zip(block, asked, strict=True):
         yield document, [(query, next(left)) for query in of_document]
-
-
-def _blocks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Documents that have this many mentions together, or are the last."""
-    block: list[Document] = []
-    n = 0
-    for document in documents:
-        block.append(document)
-        n += len(document.mentions)
-        if n >= size:
-            yield block
-            block, n = [], 0
-    if block:
-        yield block
 
 
 def predict_end_to_end(

@@ -17,6 +17,7 @@ from ..types import Document, Encoder, Mask, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint, read_json, write_json
 from ..util.arrays import in_range
 from ..util.files import PathLike
+from ..util.processes import reopened
 from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, reading, save_to_bytes, write_folder
 from .annotated_text import AliasPriors, unmarked
 from .embed import LinkedMentions, embed_entities, embed_forms, embed_mentions
@@ -93,7 +94,9 @@ class EntityIndex:
             PelError: if the KB is empty, a kind is unknown or there would be no row.
         """
         if not kinds or not set(kinds) <= set(KINDS):
-            raise PelError(Errors.E405.format(known=", ".join(KINDS), got=list(kinds)))
+            raise PelError(
+                Errors.E016.format(what="kinds of rows", known=", ".join(KINDS), got=list(kinds), setting="kinds")
+            )
         if len(kb) == 0:
             raise PelError(Errors.E406)
         linked = LinkedMentions.read(kb, documents)
@@ -364,7 +367,7 @@ class EntityIndex:
         with suppress(PelError):
             if self.path is not None and EntityIndex.from_disk(self.path).fingerprint == self.fingerprint:
                 # another process can map the same files: nothing is copied
-                return _reopen, (str(self.path), self.fingerprint)
+                return reopened, (EntityIndex.from_disk, "index", str(self.path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
 
 
@@ -378,10 +381,3 @@ def _training_sample(
         mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
         parts += [chunk.vectors for chunk in chain(entities, mentions)]
     return np.concatenate(parts)
-
-
-def _reopen(path: str, fingerprint: str) -> EntityIndex:
-    index = EntityIndex.from_disk(path)
-    if index.fingerprint != fingerprint:
-        raise PelError(Errors.E411.format(path=path, expected=fingerprint, got=index.fingerprint))
-    return index

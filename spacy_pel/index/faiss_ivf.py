@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted
 from ..registry import registry
 from ..types import Mask, Rows, Vectors
 from ..util.arrays import in_range, row_products
@@ -81,7 +81,8 @@ class FaissIVF(PartSettings):
         if self.codes is None and self.row_bytes is not None:
             self.codes = "pq"
         if self.codes not in (None, *faiss_rows.CODES):
-            raise PelError(Errors.E412.format(known=", ".join(faiss_rows.CODES), got=self.codes))
+            known = ", ".join(faiss_rows.CODES)
+            raise PelError(Errors.E016.format(what="codes", known=known, got=quoted(self.codes), setting="codes"))
         if self.codes != "pq" and self.row_bytes is not None:
             raise PelError(Errors.E414.format(setting="row_bytes", value=self.row_bytes, codes=self.codes))
         for setting, least in {"flat_below": 0, "lists": 1, "probes": 1}.items():
@@ -163,8 +164,7 @@ class FaissIVF(PartSettings):
     def _shorten(self) -> None:
         """Store the rows as 8-bit codes."""
         sample = sample_rows(np.arange(self._rows.ntotal), _SAMPLE)
-        rows: Any = faiss.index_factory(self._rows.d, "SQ8", faiss.METRIC_INNER_PRODUCT)
-        rows.train(self._rows.reconstruct_batch(sample))
+        _, rows = faiss_rows.empty_rows(self._rows.reconstruct_batch(sample), "int8")
         for start in range(0, self._rows.ntotal, BLOCK):
             rows.add(self._rows.reconstruct_n(start, min(BLOCK, self._rows.ntotal - start)))
         self._rows, self.codes = rows, "int8"

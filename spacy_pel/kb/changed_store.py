@@ -583,7 +583,7 @@ def _checked(entities: Iterable[Entity]) -> list[Entity]:
     checked: dict[str, Entity] = {}
     for entity in entities:
         if not isinstance(entity, Entity):
-            raise PelError(Errors.E116.format(wanted="entities of type spacy_pel.Entity", got=repr(entity)))
+            raise PelError(Errors.E011.format(expected="entities of type spacy_pel.Entity", got=repr(entity)))
         whole = repaired(entity, lambda kind, entity_id: None)
         if whole is None:
             raise PelError(Errors.E117.format(entity=entity))

@@ -15,6 +15,7 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.arrays import Ragged, grouped
 from ..util.files import PathLike
+from ..util.processes import reopened
 from ..util.saved_folder import Buffer, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
@@ -120,7 +121,7 @@ class KnowledgeBase(ChangedStore):
         path = self.path
         if path is not None and self.is_at(path):
             # another process can map the same files: nothing is copied
-            return _reopen, (str(path.resolve()), self.fingerprint)
+            return reopened, (KnowledgeBase.from_disk, "KB", str(path.resolve()), self.fingerprint)
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
@@ -252,7 +253,7 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if the id is unknown.
         """
-        return self.xrefs_at([self._known_row(entity_id)])[0]
+        return self.cells_at([self._known_row(entity_id)], "xrefs")[0][0]
 
     def ids_of_xref(self, xref: str) -> list[str]:
         """The entities that have this cross reference, in any usual spelling (see ``util.xrefs``).
@@ -356,10 +357,6 @@ class KnowledgeBase(ChangedStore):
         """The types of each row; of a retired one, as they were."""
         return self.cells_at(rows, "types")[0]
 
-    def xrefs_at(self, rows: ArrayLike) -> list[list[str]]:
-        """The cross references of each row; of a retired one, as they were."""
-        return self.cells_at(rows, "xrefs")[0]
-
     def entity_at(self, row: int) -> Entity:
         """The entity in a row; for a retired one, as it was."""
         return self.entities_at([row])[0]
@@ -428,12 +425,5 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 def _checked_text(text: str, wanted: str) -> str:
     if not isinstance(text, str):
-        raise PelError(Errors.E116.format(wanted=wanted, got=repr(text)))
+        raise PelError(Errors.E011.format(expected=wanted, got=repr(text)))
     return text
-
-
-def _reopen(path: str, fingerprint: str) -> KnowledgeBase:
-    kb = KnowledgeBase.from_disk(path)
-    if kb.fingerprint != fingerprint:
-        raise PelError(Errors.E109.format(path=path, expected=fingerprint, got=kb.fingerprint))
-    return kb

@@ -176,8 +176,8 @@ class Decider:
         thresholds = self.thresholds([query.label for query in queries], shares.max(axis=1), threshold)
         if threshold is None:
             thresholds[trust.unambiguous] = np.inf
-        is_nil, of_link = (ranked.nil_scores > thresholds) | ~table.has_candidates, trust.link
         first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
+        is_nil, of_link = (ranked.nil_scores > thresholds) | (first < 0), trust.link
         if priors is not None and self.confidence.link_weights:
             of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
         probabilities = np.where(is_nil, trust.nil, of_link)

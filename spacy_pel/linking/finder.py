@@ -91,9 +91,11 @@ class CandidateFinder:
     def read(self, queries: Sequence[MentionQuery]) -> tuple[list[MentionQuery], Flags]:
         """Mentions as their forms are read, and whether words around a name were left out of each."""
         read, is_broader = list(queries), np.zeros(len(queries), dtype=np.bool_)
-        for number, reading in enumerate(self.reader([query.surface for query in queries])):
-            if reading is not None:
-                query = queries[number]
+        readings = self.reader.readings
+        if any(query.surface not in readings for query in queries):
+            readings = self.reader.read([query.surface for query in queries])
+        for number, query in enumerate(queries):
+            if (reading := readings[query.surface]) is not None:
                 is_broader[number] = reading.end - reading.start < len(query.surface)
                 query = replace(query, start=query.start + reading.start, end=query.start + reading.end)
                 read[number] = replace_mention(query, reading.word) if reading.word else query

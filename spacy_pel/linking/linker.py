@@ -207,10 +207,11 @@ class Linker:
         """Find and rank the candidates of one batch, and find what was learned of its mentions or lists decide."""
         read, is_broader = self.finder.read(queries)
         table, matches = self._evidence(read, top_k, self.reads_context), None
-        masks = self.finder.masks(queries)
+        has_senses = any(query.sense for query in queries)
+        masks = self.finder.masks(queries) if self._has_learned or has_senses else None
         if self._has_learned:
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
-        if any(query.sense for query in queries):
+        if has_senses:
             matches = add_listed(self.kb, queries, table, masks, self.decider.combiner(table), matches)
         if matches is not None:
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)

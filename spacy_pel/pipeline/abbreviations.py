@@ -138,7 +138,7 @@ class AbbreviationDetector:
         """
         if self.missing:
             got = f"{', '.join(self.missing)}, which was not loaded"
-            raise PelError(Errors.E536.format(expected=f"the lists of '{self.name}'", got=got))
+            raise PelError(Errors.E011.format(expected=f"the lists of '{self.name}'", got=got))
         seen, reading = as_read(doc, self.nlp)
         found = find_abbreviations(seen)
         if seen is not doc:

@@ -253,7 +253,7 @@ def learned_state(linker: Linker) -> dict[str, Any]:
     """The content of ``cfg.json``. Settings are not in it: they are in the config,
     so that ``spacy.load(config=...)`` can set them. The generator is in it if it is not the default one.
     """
-    decider, generator = linker.decider, generator_kind(linker.generator)
+    decider, generator = linker.decider, kind_of(linker.generator)
     optional = {
         "confidence": decider.confidence.state(),
         "reranker": {} if decider.reranker is None else _state(decider.reranker),
@@ -300,18 +300,18 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     Returns:
         Whether all are.
     """
-    decider, kind, now = linker.decider, saved_generator_kind(saved), generator_kind(linker.generator)
+    decider, kind, now = linker.decider, saved_generator_kind(saved), kind_of(linker.generator)
     if kind != now:
-        logger.warning(Warnings.W501.format(name=name, saved=kind, now=now))
+        logger.warning(Warnings.W503.format(name=name, what="the generator", saved=kind, now=now))
         return False
-    if saved["combiner"]["kind"] == _kind(decider.combiner):
+    if saved["combiner"]["kind"] == kind_of(decider.combiner):
         decider.label_types = LabelTypes.from_state(saved.get("label_types", {}))
     parts = {"combiner": decider.combiner, "reranker": decider.reranker, "nil_model": decider.nil_model}
     for key, part in parts.items():  # NIL model and threshold depend on the reranker
-        saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else _kind(part)
+        saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else kind_of(part)
         if saved_kind != part_kind:
-            text = Warnings.W503 if key == "reranker" else Warnings.W501
-            logger.warning(text.format(name=name, what="the reranker", saved=saved_kind, now=part_kind))
+            what = f"the {key.replace('nil_', 'NIL ')}"
+            logger.warning(Warnings.W503.format(name=name, what=what, saved=saved_kind, now=part_kind))
             return False
         if part is not None:
             part.load_state(saved[key]["state"])
@@ -330,20 +330,15 @@ def warn_of_other_reading(linker: Linker, *, name: str) -> None:
         logger.warning(Warnings.W503.format(name=name, what="read_context =", saved=saved, now=now))
 
 
-def generator_kind(generator: CandidateGenerator) -> str:
-    """The kind of a generator, with the kinds of its parts, if any, in brackets."""
-    parts = [generator_kind(part) for part in getattr(generator, "generators", {}).values()]
-    return f"{type(generator).__name__}({' + '.join(parts)})" if parts else type(generator).__name__
-
-
 def saved_generator_kind(saved: dict[str, Any]) -> str:
     """The kind that was calibrated; ``saved`` is from ``learned_state``."""
     return saved.get("generator", {}).get("kind", _DEFAULT_GENERATOR)
 
 
-def _kind(part: Combiner | NilModel | Reranker) -> str:
+def kind_of(part: CandidateGenerator | Combiner | NilModel | Reranker) -> str:
+    """The kind of a part, by which a calibration is for it."""
     return type(part.ranker if isinstance(part, Reranker) else part).__name__
 
 
 def _state(part: Combiner | NilModel | Reranker) -> dict[str, Any]:
-    return {"kind": _kind(part), "state": part.state()}
+    return {"kind": kind_of(part), "state": part.state()}

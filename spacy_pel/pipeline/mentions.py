@@ -1,6 +1,6 @@
 """From a Doc to queries, from links back to the Doc, and from linked Docs to the JSON data that `link` writes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from ..abbreviations.documents import long_forms, spelled_out, whole_names
-from ..abbreviations.short_forms import listed_in, senses_of
+from ..abbreviations.documents import listed_in, long_forms
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
@@ -123,31 +122,13 @@ def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
 
 
-def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int) -> Iterator[list[Doc]]:
-    """Documents in order, in batches limited by mentions and by documents."""
-    docs: list[Doc] = []
-    n_found = 0
-    for doc in stream:
-        docs.append(doc)
-        n_found += len(mention_spans(doc, spans_key))
-        if n_found >= n_mentions or len(docs) >= n_docs:
-            yield docs
-            docs, n_found = [], 0
-    if docs:
-        yield docs
-
-
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, kb: Any) -> "list[MentionQuery]":
-    """One for each span; the document is not changed. See ``whole_names`` for kb."""
+    """One for each span; the document is not changed."""
     from ..linking import make_queries
 
-    forms = long_forms(doc) if expand_abbreviations else {}
+    forms, listed = (long_forms(doc), listed_in(doc)) if expand_abbreviations else ({}, {})
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
-    names = whole_names(doc.text, mentions, kb)
-    read_as = partial(spelled_out, forms=forms, names=names)
-    senses = senses_of(doc.text, mentions, listed_in(doc) if expand_abbreviations else {}, forms, kb)
-    types = span_types(doc, spans)
-    return make_queries(doc.text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
+    return make_queries(doc.text, mentions, types=span_types(doc, spans), forms=forms, listed=listed, kb=kb)
 
 
 def write_links(

@@ -16,6 +16,7 @@ from spacy.pipeline.pipe import Pipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from ..corpora.document_stream import by_mentions
 from ..errors import Errors, PelError, Warnings
 from ..index import TEXT_KINDS, EntityIndex
 from ..kb import KnowledgeBase
@@ -43,7 +44,7 @@ from .linker_data import (
     update_linker_folder,
     warn_of_other_reading,
 )
-from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
+from .mentions import PHRASE, add_extensions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings, check_parts
 
 Links = list[list[Link | None]]
@@ -416,7 +417,7 @@ class ProxyEntityLinker(Pipe):
             PelError: if this is not a span of text.
         """
         if not isinstance(span, Span):
-            raise PelError(Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
+            raise PelError(Errors.E011.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
         (query,) = self._queries(span.doc, [span])
         return self._as_phrase(span, explain(self.linker, query, written=span.text))
 
@@ -437,8 +438,11 @@ class ProxyEntityLinker(Pipe):
         Yields:
             In order.
         """
-        settings = self.settings
-        for docs in by_mentions(stream, settings.spans_key, n_docs=batch_size, n_mentions=settings.batch_size):
+
+        def count(doc: Doc) -> int:
+            return len(mention_spans(doc, self.settings.spans_key))
+
+        for docs in by_mentions(stream, count, n_mentions=self.settings.batch_size, n_docs=batch_size):
             yield from self._linked(docs)
 
     def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:

@@ -214,7 +214,7 @@ def _documents(request: schemas.LinkRequest, limits: Limits) -> list[Document]:
     """
     if (request.text is None) == (request.documents is None):
         got = "none" if request.text is None else "both"
-        raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
+        raise RequestError(Errors.E011.format(expected='"text" or "documents"', got=got))
     texts = [request.text] if isinstance(request.text, str) else request.text or []
     limits.check_number("texts", len(texts if request.documents is None else request.documents))
     documents = [Document(str(number), text) for number, text in enumerate(texts, start=1)]
@@ -231,7 +231,7 @@ def _correction(given: schemas.GivenCorrection, limits: Limits) -> Correction:
     correction = Correction(*mention, always=given.always)
     if given.mention is not None and given.mention != correction.surface:
         expected = f"the mention {quoted(given.mention)} at {given.start} to {given.end}"
-        raise RequestError(Errors.E733.format(expected=expected, got=quoted(correction.surface)))
+        raise RequestError(Errors.E011.format(expected=expected, got=quoted(correction.surface)))
     return correction
 
 
@@ -259,7 +259,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RecursionError)
     async def too_deep(_: Request, err: RecursionError) -> Response:
-        return error_response(RequestError(Errors.E733.format(expected="flat data", got="deeply nested data")))
+        return error_response(RequestError(Errors.E011.format(expected="flat data", got="deeply nested data")))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, err: HTTPException) -> Response:

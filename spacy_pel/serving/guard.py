@@ -69,7 +69,7 @@ class Limits:
         """
         most = self.max_texts * (16 if what == "ids" else 1)
         if not n and what != "ids":
-            raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
+            raise RequestError(Errors.E011.format(expected=f"at least one of the {what}", got="none"))
         if n > most:
             raise RequestError(Errors.E727.format(most=most, what=what, got=n), status=413)
 
@@ -186,7 +186,7 @@ def _check_values(body: bytes) -> None:
     """Count the values of JSON before it is parsed: one of two bytes would take a hundred. Each but the first follows
     one of three signs."""
     if json.detect_encoding(body) not in ("utf-8", "utf-8-sig"):
-        raise RequestError(Errors.E733.format(expected="JSON in UTF-8", got="another encoding"))
+        raise RequestError(Errors.E011.format(expected="JSON in UTF-8", got="another encoding"))
     plain = _STRING.sub(b"", body.replace(rb"\\", b"").replace(rb"\"", b""))
     if (n_values := 1 + sum(map(plain.count, (b",", b"[", b"{")))) > _MOST_VALUES:
         raise RequestError(Errors.E727.format(most=_MOST_VALUES, what="values", got=n_values), status=413)

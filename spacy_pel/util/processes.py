@@ -3,8 +3,11 @@
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from ..errors import Errors, PelError
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 _bound: int | None = None
@@ -121,3 +124,15 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def reopened(load: Callable[[str], Any], kind: str, path: str, fingerprint: str) -> Any:
+    """What a folder holds, for a process that is told where it is and which one.
+
+    Raises:
+        PelError: if it has another fingerprint now.
+    """
+    loaded = load(path)
+    if loaded.fingerprint != fingerprint:
+        raise PelError(Errors.E017.format(kind=kind, path=path, expected=fingerprint, got=loaded.fingerprint))
+    return loaded

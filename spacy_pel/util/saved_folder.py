@@ -201,7 +201,7 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
         found.append({"folder": str(folder), "kind": saved["kind"], "files": len(sizes), "bytes": sum(sizes)})
     if not found:
         got = "none" if path.is_dir() else ("a file" if path.exists() else "no such folder")
-        raise PelError(Errors.E011.format(path=path, got=got))
+        raise PelError(Errors.E007.format(kind="folder", path=path, got=got))
     return found
 
 

@@ -65,7 +65,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(target.parent)
-        staging = staging_dir(target)
+        # its name says which process made it
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
     except OSError as err:
         raise unwritable(target, err) from err
     try:
@@ -90,11 +91,6 @@ def unwritable(target: Path, err: Exception) -> PelError:
     got = f"an OS error ({getattr(err, 'strerror', None) or err})"
     todo = "Nothing was changed there. Free some space, or choose another folder."
     return unexpected(path, "a writable path", got, todo)
-
-
-def staging_dir(target: Path) -> Path:
-    """Create a hidden folder next to the target, whose name says which process made it."""
-    return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
 
 
 def is_staging_dir(name: str) -> bool:

@@ -14,6 +14,7 @@ class StudyErrors(metaclass=WithCodes):
     )
     E617 = "Expected NIL mentions, but {path} has none. Make a corpus with NIL mentions with: spacy-pel research okb"
     E618 = "Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with --top-k 64."
+    E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
     E677 = "The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] section."
     E678 = "The run in {path} was made with other settings. Choose another --output, or delete that folder."
     E679 = "The study {path} has no runs that differ only in the numeric setting {setting}. Settings to sweep: {known}."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from spacy_pel.abbreviations.short_forms import ShortForms, clinical, find_listed, noted
+from spacy_pel.abbreviations.documents import noted
+from spacy_pel.abbreviations.short_forms import ShortForms, clinical, find_listed
 from spacy_pel.errors import PelError
 
 

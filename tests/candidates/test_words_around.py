@@ -37,7 +37,7 @@ def kb():
 
 def read(kb, form, priors=None):
     """What is read of a form."""
-    [reading] = FormReader(kb, priors)([form])
+    reading = FormReader(kb, priors).read([form])[form]
     return form if reading is None else reading.word or form[reading.start : reading.end]
 
 
@@ -88,8 +88,8 @@ def test_annotated_forms_are_read_as_they_are(kb):
 def test_readings_do_not_depend_on_what_is_read_beside(kb):
     forms = ["extreme fatigue", "diarhea", "left knee", "nauseated", "insulin gtt", "zzyzx", "aspirin"]
     reader = FormReader(kb, None)
-    assert reader(forms) == [FormReader(kb, None)([form])[0] for form in forms]
-    assert reader(forms[::-1]) == reader(forms)[::-1]
+    assert reader.read(forms) == {form: FormReader(kb, None).read([form])[form] for form in forms}
+    assert FormReader(kb, None).read(forms[::-1]) == reader.readings
 
 
 def test_a_new_name_is_known_at_once(kb):

@@ -1,6 +1,7 @@
 """A tiny pipeline, made by the commands themselves, once for all tests of the folder."""
 
 import json
+import shutil
 from typing import Any, NamedTuple
 
 import pytest
@@ -119,3 +120,9 @@ def folder(tmp_path_factory):
     assembled = CliRunner().invoke(spacy_app, ["assemble", str(path / "pipeline.cfg"), str(path / "pipeline")])
     assert assembled.exit_code == 0, assembled.output
     return path
+
+
+@pytest.fixture
+def pipeline(folder, tmp_path):
+    """A copy of the pipeline, to change."""
+    return shutil.copytree(folder / "pipeline", tmp_path / "pipeline")

@@ -44,7 +44,7 @@ def test_offsets_that_do_not_match(folder, tmp_path):
 def test_mention_rows_need_text(folder, tmp_path):
     args = ("index", folder / "kb", folder / "model", tmp_path / "out")
     assert "--mentions" in error(*args, "--kinds", "card,mention")
-    assert "E405" in error(*args, "--kinds", "cards")
+    assert "E016" in error(*args, "--kinds", "cards")
     assert "codes" in error(*args, "--codes", "int3")
     assert "E414" in error(*args, "--codes", "fp16", "--row-bytes", 8)
     assert "faissivf" in error(*args, "--index-type", "annoy")

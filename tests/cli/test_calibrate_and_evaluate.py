@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -14,11 +13,6 @@ from spacy_pel.util import fingerprint, read_jsonl
 from .conftest import NAMES, UNKNOWN, documents, done, refused, run
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def pipeline(folder, tmp_path):
-    return shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Abbreviations of texts, in a pipeline that reads texts without definitions."""
 
-import shutil
-
 import pytest
 import spacy
 
@@ -29,30 +27,28 @@ def test_the_table(table, folder, tmp_path):
     assert (tmp_path / "none.tsv").read_text().splitlines() == rows[:1]
 
 
-def test_a_pipeline_takes_them_in(table, folder, tmp_path):
-    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    assert run_json("kb", "info", tmp_path / "pipeline")["abbreviations"] == 0
-    added = run_json("kb", "add", tmp_path / "pipeline", table)
+def test_a_pipeline_takes_them_in(table, pipeline, tmp_path):
+    assert run_json("kb", "info", pipeline)["abbreviations"] == 0
+    added = run_json("kb", "add", pipeline, table)
     assert added == {"long_forms": 2, "short_forms_in_all": 2}
-    assert run_json("kb", "info", tmp_path / "pipeline")["abbreviations"] == 2
-    done("verify", tmp_path / "pipeline")
-    nlp = spacy.load(tmp_path / "pipeline")
+    assert run_json("kb", "info", pipeline)["abbreviations"] == 2
+    done("verify", pipeline)
+    nlp = spacy.load(pipeline)
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "ENTITY", "pattern": "KST"}])
     (mention,) = nlp("The KST was removed.").ents
     assert mention._.pel_candidates[0][0] == "C4"  # kidney stone
     # entities may change after that
     (tmp_path / "retired.jsonl").write_text('{"concept_id": "C4", "retired": true}\n')
-    done("kb", "add", tmp_path / "pipeline", tmp_path / "retired.jsonl")
-    nlp = spacy.load(tmp_path / "pipeline")
+    done("kb", "add", pipeline, tmp_path / "retired.jsonl")
+    nlp = spacy.load(pipeline)
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "ENTITY", "pattern": "KST"}])
     (mention,) = nlp("The KST was removed.").ents
     assert "C4" not in dict(mention._.pel_candidates)
 
 
-def test_what_cannot_be_added(table, folder, tmp_path):
-    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    refused("E687", "kb", "add", tmp_path / "pipeline", table, "--retire-missing")
+def test_what_cannot_be_added(table, folder, pipeline):
+    refused("E687", "kb", "add", pipeline, table, "--retire-missing")
     refused("E688", "kb", "add", folder / "kb", table)
     table.write_text(table.read_text() + "HF\theart failure\tmany\t1\n")
-    assert "line 4" in refused("E002", "kb", "add", tmp_path / "pipeline", table)
-    assert run_json("kb", "info", tmp_path / "pipeline")["abbreviations"] == 0
+    assert "line 4" in refused("E002", "kb", "add", pipeline, table)
+    assert run_json("kb", "info", pipeline)["abbreviations"] == 0

@@ -272,13 +272,6 @@ def test_bad_input_is_one_clear_line(source, tmp_path, args, code):
 # -- the knowledge base of a pipeline --------------------------------------------------------------
 
 
-@pytest.fixture
-def pipeline(folder, tmp_path):
-    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    (tmp_path / "pipeline" / "NOTES.md").write_text("mine")
-    return tmp_path / "pipeline"
-
-
 def linked(pipeline, text):
     return [span.kb_id_ for span in spacy.load(pipeline)(text).ents]
 
@@ -300,6 +293,7 @@ def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline):
 
 
 def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):
+    (pipeline / "NOTES.md").write_text("mine")
     text = "aspirin for a stroke"
     assert linked(pipeline, text) == ["C0", "C3"]
     entity = {"concept_id": "NEW", "canonical_name": "stroke", "aliases": ["brain attack"]}

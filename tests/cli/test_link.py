@@ -319,18 +319,17 @@ def test_overwrite_starts_an_interrupted_run_over(folder, tmp_path):
     assert len(list(read_jsonl(tmp_path / "out.jsonl"))) == 40 and without_done(tmp_path) == ["out.jsonl"]
 
 
-def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp_path):
-    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    args = ["link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
+def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, pipeline, tmp_path):
+    args = ["link", pipeline, folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
     killed_after(1, args)
     settings = tmp_path / "out.jsonl.parts" / "_settings.json"
     written = read_json(settings)
     write_json(settings, {key: value for key, value in written.items() if key != "format"})
     assert "format changed" in refused("E644", *args, "--resume")  # its records lack "probability"
     write_json(settings, written)
-    nlp = spacy.load(tmp_path / "pipeline")
+    nlp = spacy.load(pipeline)
     nlp.get_pipe("proxy_entity_linker").linker.decider.confidence = Confidence((0.0, 1.0, -1.0), (0.0, 1.0))
-    nlp.to_disk(tmp_path / "pipeline")
+    nlp.to_disk(pipeline)
     assert "pipeline changed" in refused("E644", *args, "--resume")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 import spacy
@@ -31,10 +30,9 @@ CORRECTIONS = [line("aspirin", NIL, id="d1", label="ENTITY"), line("zebra fish",
 
 
 @pytest.fixture
-def pipeline(folder, tmp_path):
-    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+def pipeline(pipeline, tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", CORRECTIONS)
-    return tmp_path / "pipeline"
+    return pipeline
 
 
 def ids(pipeline):

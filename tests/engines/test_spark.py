@@ -66,7 +66,7 @@ def test_columns(folder, spark):
     assert [row.meta for row in found] == ['{"more": "x"}', '{"more": "y"}']
     with pytest.raises(PelError, match="E632.*'text'.*pmid, abstract, more"):
         link_dataframe(df, str(folder / "pipeline"), id="pmid")
-    with pytest.raises(PelError, match="E116.*'all'"):
+    with pytest.raises(PelError, match="E011.*'all'"):
         link_dataframe(df, str(folder / "pipeline"), text="abstract", id="pmid", codes=["all"])
 
 

@@ -63,7 +63,7 @@ def test_pickle_of_a_folder_that_changed(folder):
     kb = KnowledgeBase.from_disk(folder)
     data = pickle.dumps(kb)
     changed(KnowledgeBase.from_disk(folder)).to_disk(folder)
-    with pytest.raises(PelError, match="PEL-E109"):
+    with pytest.raises(PelError, match="PEL-E017"):
         pickle.loads(data)
     assert same(kb, pickle.loads(pickle.dumps(kb)))  # its own files are gone: it travels as bytes
     shutil.rmtree(folder)

@@ -58,7 +58,7 @@ def test_xrefs(kb):
     assert all(found.dtype == np.int64 for found in rows) and kb.rows_of_xrefs([]) == []
     with pytest.raises(PelError, match="PEL-E100.*'X'"):
         kb.xrefs("X")
-    with pytest.raises(PelError, match="PEL-E116.*None"):
+    with pytest.raises(PelError, match="PEL-E011.*None"):
         kb.ids_of_xref(None)
 
 

@@ -1,6 +1,9 @@
-"""Annotated mentions as documents, and linkers fitted on them."""
+"""Annotated mentions as documents, linkers to fit on them, and the fit."""
 
 from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
 from spacy_pel.linking.combiner import LinearCombiner
@@ -32,6 +35,13 @@ def gold_queries(documents):
 def fit_documents(linker, documents):
     """Fit on the gold mentions of documents."""
     return fit(linker, [collect(linker, gold_queries(documents), documents)])
+
+
+def hashed_linker(kb, combiner=None, nil_model=None, *, encoder=None, rows=None, **settings):
+    """A linker whose encoder reads letters, and has no weights; ``rows`` are settings of its index."""
+    encoder = encoder or HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(), **rows or {})
+    return Linker(kb, encoder, index, combiner or LinearCombiner(), nil_model or LogisticNil(), **settings)
 
 
 def tfidf_linker(kb, nil_model=None, **settings):

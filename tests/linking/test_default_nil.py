@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.evidence import NAMED, unrelated_cosines
-from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_encoder
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiner import LinearCombiner
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.nil import LogisticNil, default_inputs
 from spacy_pel.types import NIL, UNRELATED, Entity
 
-from .annotated import tfidf_linker
+from .annotated import hashed_linker, tfidf_linker
 from .tables import table_of as listed
 
 ROOT = Path(__file__).parents[2]
@@ -57,19 +53,6 @@ def kb():
     return KnowledgeBase([Entity(row["code"], row["name"], own) for row, own in zip(rows, aliases, strict=True)])
 
 
-@pytest.fixture(scope="module")
-def make_linker(kb):
-    indexes = {}
-
-    def make(encoder):
-        if encoder not in indexes:
-            part = load_encoder(ENCODER) if encoder == "default" else HashEmbed(width=64)
-            indexes[encoder] = part, EntityIndex.build(kb, part, index=FaissIVF())
-        return Linker(kb, *indexes[encoder], LinearCombiner(), LogisticNil())
-
-    return make
-
-
 def ask(surfaces):
     text = "The patient had a history of {} and was admitted in March."
     start = text.index("{}")
@@ -81,8 +64,8 @@ def ids(linker, surfaces):
 
 
 @pytest.mark.slow
-def test_what_the_codes_lack_is_nil_and_what_they_have_is_linked(make_linker):
-    linker = make_linker("default")
+def test_what_the_codes_lack_is_nil_and_what_they_have_is_linked(kb):
+    linker = hashed_linker(kb, encoder=load_encoder(ENCODER))
     known = {**NAMES, **VARIANTS, **SYNONYMS}
     assert ids(linker, list(known)) == known
     assert set(ids(linker, OUTSIDE).values()) == {NIL}
@@ -90,8 +73,8 @@ def test_what_the_codes_lack_is_nil_and_what_they_have_is_linked(make_linker):
     assert NIL not in ids(linker, OUTSIDE).values()
 
 
-def test_the_same_weights_suit_vectors_that_know_letters_alone(make_linker):
-    linker = make_linker("hash")
+def test_the_same_weights_suit_vectors_that_know_letters_alone(kb):
+    linker = hashed_linker(kb)
     assert ids(linker, [*NAMES, *VARIANTS]) == {**NAMES, **VARIANTS}
     assert set(ids(linker, OUTSIDE).values()) == {NIL}
 
@@ -114,9 +97,7 @@ def test_generators_without_vectors_are_judged_by_spelling(kb):
 @pytest.mark.parametrize("n", [1, 2, 20])
 def test_names_are_linked_in_knowledge_bases_of_any_size(n):
     kb = KnowledgeBase([Entity(f"E{i}", f"{word} fever") for i, word in enumerate(WORDS[:n])])
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissIVF())
-    linker = Linker(kb, encoder, index, LinearCombiner(), LogisticNil())
+    linker = hashed_linker(kb)
     assert ids(linker, ["yellow fever", "yelow fever"]) == {"yellow fever": "E0", "yelow fever": "E0"}
     assert ids(linker, ["students"]) == {"students": NIL}
 

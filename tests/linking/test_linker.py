@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.calibration import collect, fit
@@ -12,7 +9,7 @@ from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 
-from .annotated import fit_documents, gold_queries
+from .annotated import fit_documents, gold_queries, hashed_linker
 from .tables import NearestRow, laid_out, table_of
 
 DISEASES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
@@ -29,11 +26,8 @@ def kb():
 
 @pytest.fixture
 def make_linker(kb):
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissIVF())
-
     def make(combiner=None, nil_model=None, **settings):
-        return Linker(kb, encoder, index, combiner or NearestRow(), nil_model or NetworkNil(), **settings)
+        return hashed_linker(kb, combiner or NearestRow(), nil_model or NetworkNil(), **settings)
 
     return make
 
@@ -93,10 +87,8 @@ def test_one_encoding_for_two_labels(make_linker, monkeypatch):
 @pytest.mark.parametrize("annotated", ["", "sad", "SAD"])
 def test_a_lower_case_word_is_no_acronym_where_there_are_capitals(text, is_candidate, annotated):
     kb = KnowledgeBase([Entity("D1", "seasonal affective disorder", ("SAD",)), Entity("D2", "sadness", ("Sad",))])
-    encoder = HashEmbed(width=64)
     documents = [Document("d", annotated, [Mention(0, len(annotated), ids=("D1",))])] if annotated else []
-    index = EntityIndex.build(kb, encoder, index=FaissIVF(), documents=documents)
-    linker = Linker(kb, encoder, index, NearestRow(), NetworkNil())
+    linker = hashed_linker(kb, NearestRow(), NetworkNil(), rows={"documents": documents})
     start = text.lower().index("sad")
     query = MentionQuery(text, start, start + 3)
     (link,) = linker.link([query])
@@ -120,9 +112,7 @@ def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
     """Rows differ, and what is NIL; P(NIL) learns from all as if one linker had found them, the ranking from
     the first."""
     linker = make_linker(LinearCombiner(), LogisticNil())
-    turned = KnowledgeBase(list(kb.entities())[::-1])
-    index = EntityIndex.build(turned, linker.encoder, index=FaissIVF())
-    other = Linker(turned, linker.encoder, index, NearestRow(), NetworkNil())
+    other = hashed_linker(KnowledgeBase(list(kb.entities())[::-1]), NearestRow(), NetworkNil())
     corpus = mixed_documents()
     queries = gold_queries(corpus)
     first = collect(linker, queries[::2], corpus[::2])

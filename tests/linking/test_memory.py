@@ -6,19 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
-from spacy_pel.linking.combiner import LinearCombiner
+from spacy_pel.linking import Correction, Memory, MentionQuery
 from spacy_pel.linking.corrections.matching import IndexWithMemory, Reach
-from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.types import NIL, TOPIC, Document, Entity, Mention
 from spacy_pel.util.saved_folder import write_manifest
 
-from .annotated import fit_documents, gold_queries
+from .annotated import fit_documents, gold_queries, hashed_linker
 
 NAMES = ["aspirin", "common cold", "cold temperature", "fever", "stroke", "asthma"]
 KINDS = ("card", "alias", "mention")
@@ -50,9 +45,7 @@ def pairs(given):
 
 
 def make_linker(kb, annotated=(), **settings):
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=KINDS, documents=annotated)
-    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil(), **settings)
+    return hashed_linker(kb, rows={"kinds": KINDS, "documents": annotated}, **settings)
 
 
 SEEN = documents(("a asa helps", "C0"), ("the chills came", "C3"), ("a asa works", "C0"))

@@ -8,8 +8,6 @@ import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, MentionQuery, Reranker
 from spacy_pel.linking.calibration import fit
@@ -18,7 +16,7 @@ from spacy_pel.linking.nil import LogisticNil
 from spacy_pel.pipeline.linker_data import learned_state, load_learned_state
 from spacy_pel.types import NIL, Document, Entity, Mention
 
-from .annotated import examples
+from .annotated import examples, hashed_linker
 
 MODES = ("never", "always")
 # no two of them are equally near to a third
@@ -49,10 +47,10 @@ def make_linker(**settings):
         [Entity(f"D{i}", name, (f"{name} disease",), ("T047" if i % 2 else "T121",)) for i, name in enumerate(NAMES)]
     )
     encoder = Counting(width=64)
-    kinds = ("card", "alias", "mention")
-    index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=kinds, documents=ANNOTATED)
+    rows = {"kinds": ("card", "alias", "mention"), "documents": ANNOTATED}
+    linker = hashed_linker(kb, encoder=encoder, rows=rows, **settings)
     encoder.asked.clear()
-    return Linker(kb, encoder, index, LinearCombiner(), LogisticNil(), **settings)
+    return linker
 
 
 def ask(surface, context=CONTEXTS[0], label=""):

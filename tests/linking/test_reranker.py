@@ -3,17 +3,12 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery, Reranker
-from spacy_pel.linking.combiner import LinearCombiner
-from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.linking import MentionQuery, Reranker
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.arrays import softmax
 
-from .annotated import fit_documents, gold_queries
+from .annotated import fit_documents, gold_queries, hashed_linker
 from .tables import laid_out, table_of
 
 NAMES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
@@ -123,9 +118,7 @@ def test_fit_learns_whom_to_trust():
 
 def test_fit_goes_through_combiner_mix_and_nil_model():
     ranker = ByLetters(top_k=4)
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(KB, encoder, index=FaissIVF())
-    linker = Linker(KB, encoder, index, LinearCombiner(), LogisticNil(), reranker=Reranker(ranker))
+    linker = hashed_linker(KB, reranker=Reranker(ranker))
     texts = [(name, f"D{i}") for i, name in enumerate(NAMES)]
     texts += [(text, "U") for text in ("zzyzx", "qwrtp", "xyloph", "vbnmk")]
     corpus = [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "", (i,))]) for t, i in texts]

@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking import MentionQuery
 from spacy_pel.linking.calibration import best_f1_threshold, precision_threshold
 from spacy_pel.linking.combiner import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import NetworkNil
 from spacy_pel.types import NIL, Entity
 
-from .annotated import tfidf_linker
+from .annotated import hashed_linker, tfidf_linker
 from .tables import NearestRow
 
 
@@ -70,9 +67,7 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
 @pytest.fixture
 def linker():
     kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
-    encoder = HashEmbed(width=64)
-    index, nil_model = EntityIndex.build(kb, encoder, index=FaissIVF()), NetworkNil(track_record=False)
-    return Linker(kb, encoder, index, NearestRow(), nil_model)
+    return hashed_linker(kb, NearestRow(), NetworkNil(track_record=False))
 
 
 def ask(surface, label):

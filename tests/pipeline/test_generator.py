@@ -52,7 +52,7 @@ def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp
     other = make_nlp(**settings).get_pipe(NAME)
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         other.from_disk(tmp_path / "linker", exclude=["generator"])
-    assert "PEL-W501" in caplog.text and "AliasMatch" in caplog.text
+    assert "PEL-W503" in caplog.text and "AliasMatch" in caplog.text
     assert other.linker.nil_threshold is None and not other.linker.decider.nil_model.state()
     assert other.linker.decider.combiner.state() != learned.linker.decider.combiner.state()
 

@@ -51,7 +51,7 @@ def test_a_retired_entity_is_linked_no_more(make_nlp, generator):
 @pytest.mark.parametrize(
     "change, match",
     [
-        (lambda linker: linker.add_entities([RASH.to_json()]), r"E116.*spacy_pel\.Entity"),
+        (lambda linker: linker.add_entities([RASH.to_json()]), r"E011.*spacy_pel\.Entity"),
         (lambda linker: linker.add_entities([Entity("C02", "A"), RASH, RASH]), r"E113.*'N1' twice"),
         (lambda linker: linker.add_entities([RASH, Entity(NIL, "None of them")]), r"E117.*other than 'NIL'"),
         (lambda linker: linker.retire("C02"), r"E115.*list of ids.*\['C02'\]"),

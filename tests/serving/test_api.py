@@ -232,7 +232,7 @@ def test_two_changes_at_once(own, tmp_path, monkeypatch):
     [
         ({**MENTION, "kb_id": "C99"}, "E530"),
         ({**MENTION, "kb_id": "C1", "end": 999}, "E531"),
-        ({**MENTION, "kb_id": "C1", "mention": "heart attach"}, "E733"),
+        ({**MENTION, "kb_id": "C1", "mention": "heart attach"}, "E011"),
         ({"text": "x" * 301, "start": 0, "end": 1, "kb_id": "C1"}, "E726"),
     ],
 )

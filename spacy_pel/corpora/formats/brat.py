@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from ...errors import quoted
 from ...registry import registry
@@ -174,7 +174,9 @@ def _write(path: Path, text: str) -> None:
 
 def _lines(text: str, mentions: Iterable[dict[str, Any]]) -> Iterator[str]:
     for number, mention in enumerate(mentions, start=1):
-        fragments = list(_fragments(text, mention["start"], mention["end"]))
+        start = mention["start"]
+        lines = re.finditer(r"[^\n]+", text[start : mention["end"]])
+        fragments = [(start + line.start(), start + line.end()) for line in lines]
         if not fragments:
             continue
         spans = ";".join(f"{start} {end}" for start, end in fragments)
@@ -192,14 +194,8 @@ def _lines(text: str, mentions: Iterable[dict[str, Any]]) -> Iterator[str]:
                 yield f"#{number}\tAnnotatorNotes T{number}\t{'; '.join(codes)}"
 
 
-def _fragments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a mention between newlines."""
-    for match in re.finditer(r"[^\n]+", text[start:end]):
-        yield start + match.start(), start + match.end()
-
-
 def _reference(kb_id: str) -> str:
-    kb_id = re.sub(r"[\s%]", lambda match: quote(match[0], safe=""), kb_id)  # columns are parted by blanks
+    kb_id = re.sub(r"[\s%]", _percent, kb_id)  # columns are parted by blanks
     return _OWN + kb_id if ":" not in kb_id or kb_id.startswith(_OWN) else kb_id
 
 

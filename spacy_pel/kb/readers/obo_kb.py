@@ -38,7 +38,8 @@ class OboKB(KBReaderBase):
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.scopes) - set(SCOPES)):
-            raise PelError(Errors.E140.format(got=", ".join(unknown), known=", ".join(SCOPES)))
+            found = {"known": ", ".join(SCOPES), "got": ", ".join(unknown)}
+            raise PelError(Errors.E016.format(what="synonym scopes", **found, setting="scopes"))
         super().__post_init__()
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:

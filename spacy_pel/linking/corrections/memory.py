@@ -30,7 +30,7 @@ def check_by(by: Any) -> None:
     """
     if not isinstance(by, str) or not by.isprintable():  # nor are lone surrogates
         got = shortened(repr(by))
-        raise PelError(Errors.E536.format(expected="by: the name of who corrects, as text in one line", got=got))
+        raise PelError(Errors.E011.format(expected="by: the name of who corrects, as text in one line", got=got))
 
 
 class Memory:

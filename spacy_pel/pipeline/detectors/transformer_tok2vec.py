@@ -67,7 +67,7 @@ def make_transformer_tok2vec(
         PelError: if a setting is out of its range.
     """
     if store not in ("float32", "float16", "int8"):
-        raise PelError(Errors.E305.format(expected="'float32', 'float16' or 'int8'", value=store))
+        raise PelError(Errors.E011.format(expected="store = 'float32', 'float16' or 'int8'", got=repr(store)))
     check_range("batch_size", batch_size, least=1)
     check_range("rate", rate, above=0)
     check_range("max_length", max_length, least=8)

@@ -169,7 +169,7 @@ def candidates_add(
     """
     from ...cli._saved_pipeline import learned_path
     from ...kb import KnowledgeBase
-    from ...pipeline.linker_data import generator_kind
+    from ...pipeline.linker_data import kind_of
     from ..recall import load_generator
     from .train import changed_copy
 
@@ -185,7 +185,7 @@ def candidates_add(
             copy.loaders.pop(f"{kind}_loader", None)
             shutil.rmtree(copy.folder / kind, ignore_errors=True)
         added.to_disk(copy.folder / "generator")
-        copy.learned["generator"] = {"kind": generator_kind(added)}
+        copy.learned["generator"] = {"kind": kind_of(added)}
         copy.uncalibrate("combiner", "nil_model", "reranker")
-    result = {"pipeline": str(out), "generator": generator_kind(added), "encoder": added.needs_encoder}
+    result = {"pipeline": str(out), "generator": kind_of(added), "encoder": added.needs_encoder}
     emit(result, as_json=as_json, text=key_values)

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, markdown_table, message, text_table
+from spacy_pel.cli._output import JSON, emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
+from ..markdown import markdown_table
 from ._app import research_cli
 
 _HEAD = ("auPR", "P", "R", "r@1", "r@64")

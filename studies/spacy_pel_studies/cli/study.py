@@ -6,10 +6,11 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, markdown_table, message
+from spacy_pel.cli._output import JSON, emit, message
 from spacy_pel.errors import Errors
 from spacy_pel.training.commands.train import CONFIG_CONTEXT, parse_overrides
 
+from ..markdown import markdown_table
 from ._app import research_cli
 
 Cells = dict[str, list[Any]]  # label -> the outcomes of each seed

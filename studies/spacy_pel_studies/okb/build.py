@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.errors import Errors, PelError
+from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.compare import prefix_hint
 from spacy_pel.types import Document, Entity
@@ -52,7 +52,7 @@ def build_okb(
         given = (m.ids for split in documents.values() for document in split for m in document.mentions)
         example = next((ids[0] for ids in given if ids), "")
         paths = ", ".join(map(str, corpora.values()))
-        raise PelError(Errors.E671.format(kb=kb_path, path=paths, hint=prefix_hint(kb, example)))
+        raise PelError(StudyErrors.E671.format(kb=kb_path, path=paths, hint=prefix_hint(kb, example)))
     choice = choose(kb, sorted(set(rows.values())))
     splits = {name: namings(split, rows, choice.removed) for name, split in documents.items()}
     if not any(naming.is_okb for split in splits.values() for naming in split):

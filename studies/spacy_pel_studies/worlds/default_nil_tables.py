@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from spacy_pel.cli._output import markdown_table
+from ..markdown import markdown_table
 
 _COLUMNS = {
     "precision": "precision",

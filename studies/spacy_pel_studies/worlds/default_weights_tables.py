@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_pel.cli._output import markdown_table
+from ..markdown import markdown_table
 
 POLICY = (
     "recall@1 in percent, over mentions / over surface forms, of mentions whose entity is in the KB. "

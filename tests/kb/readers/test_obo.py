@@ -41,7 +41,7 @@ def test_obo_with_native_ids():
 def test_scopes_are_a_setting():
     aliases = by_id(OboKB(scopes=["exact", "narrow", "related"]), "pain.obo")["PAIN:0000001"].aliases
     assert aliases == ("cephalalgia", "Head pain", "migraine", "HA")
-    with pytest.raises(PelError, match="PEL-E140.*exakt"):
+    with pytest.raises(PelError, match="PEL-E016.*exakt"):
         OboKB(scopes=["exakt"])
 
 

@@ -166,7 +166,7 @@ def test_settings_out_of_range():
     for settings, code in (({"max_length": 4}, "E301"), ({"overlap": 1.0}, "E301"), ({"rate": 0.0}, "E301")):
         with pytest.raises(PelError, match=code):
             make_transformer_tok2vec("package:x", **settings)
-    with pytest.raises(PelError, match="E305"):
+    with pytest.raises(PelError, match="E011"):
         make_transformer_tok2vec("package:x", store="float64")
 
 

@@ -9,16 +9,12 @@ from spacy_pel.kb.from_files import build_kb
 from spacy_pel.training.corpora import zeshel
 from spacy_pel.training.corpora.zeshel import ZeshelKB
 
+from .test_zeshel import write
+
 PAGES = [
     {"document_id": "0A", "title": "Warner", "text": "Warner Warner was a technician aboard the Beacon ."},
     {"document_id": "0B", "title": "Tyler (2012)", "text": "Tyler ( 2012 ) Tyler \u2019 s wife was Winnie ."},
 ]
-
-
-def write(path, pages):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf8")
-    return path
 
 
 def read(path, **settings):

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from linking.annotated import hashed_linker
 from linking.tables import NearestRow
 from thinc.api import Config
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.evaluation.predict import gold_queries
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
 from spacy_pel.linking.nil import NetworkNil
@@ -34,9 +33,7 @@ def make_sense_documents(n, first=0):
 
 def linker_of(kb):
     """Over the cards and names of a knowledge base."""
-    encoder = HashEmbed(width=64, context_weight=0.0)
-    index = EntityIndex.build(kb, encoder, index=FaissIVF())
-    return Linker(kb, encoder, index, NearestRow(), NetworkNil())
+    return hashed_linker(kb, NearestRow(), NetworkNil(), encoder=HashEmbed(width=64, context_weight=0.0))
 
 
 @pytest.fixture(scope="session")
