@@ -74,9 +74,10 @@ class Bench:
         self._peers = Peers(self.kb, documents, key=fingerprint(train), cache=output / "peers")
         self._more: dict[str, Peer] = {}
         if is_there(untrained):
-            encoder = untrained_encoder(pipeline, untrained, output)
-            folder = output / "built" / fingerprint(self.kb.fingerprint, untrained)
-            kb = pipeline / self._loaded.name / "kb"
+            linker = self._loaded.component.linker
+            made_of = fingerprint(self.kb.fingerprint, linker.fingerprints.get("encoder"), untrained)
+            folder = output / "untrained" / made_of
+            encoder, kb = untrained_encoder(pipeline, untrained, folder), pipeline / self._loaded.name / "kb"
             self._more[NEAREST] = NearestName(build(kb, encoder, pipeline, folder))
 
     def measure(self, name: str, documents: Sequence[Document], key: str) -> dict[str, Any]:
