@@ -38,7 +38,8 @@ MANY, CORES = 36_000_000, 64  # abstracts of PubMed; cores of a large machine
 NO_RAY = "Ray is not installed. Install it: pip install -c constraints.txt '.[ray]'"
 FORMULA = (
     "hours = documents × CPU s per document of the last stretch / cores / 3,600; memory = one process + cores × what a "
-    "worker has of its own. New forms become rarer, but cores that share a memory bus are slower than one alone."
+    "worker has of its own. Once form_cache is full, forms are found anew; cores that share a memory bus are slower "
+    "than one alone."
 )
 _BATCH = 64
 
@@ -150,31 +151,35 @@ def main(
                 typer.echo(json.dumps(row))
             return
         tables = {"stream": _apart(pipeline, corpus, ends)}
+        load, *rest = tables["stream"]
+        _show("load", [load])
+        _show("stream", rest)
         if texts is None:
             from spacy_pel.kb import KnowledgeBase
 
             notes = made_up_notes(names_of(KnowledgeBase.from_disk(pipeline / NAME / "kb")))
             texts = list(islice(notes, link_documents))
-        counts = [n for n in processes or (1, 2) if n]
-        tables["link"] = [link(pipeline, texts[-link_documents:], n) for n in counts]
+        runs = [(n, "local") for n in processes or (1, 2) if n]
         has_ray = find_spec("ray") is not None
-        if counts and has_ray:
-            tables["link"].append(link(pipeline, texts[-link_documents:], counts[-1], "ray"))
+        runs += [(n, "ray") for n, _ in runs[-1:] if has_ray]
+        tables["link"] = [link(pipeline, texts[-link_documents:], *one) for one in runs]
+        _show("link", tables["link"])
         sizes = [int(one) for one in rows.split(",") if one]
         tables["search"] = list(by_size(pipeline / NAME / "index", sizes, k=64, batch=256)) if sizes else []
+        _show("search", tables["search"])
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
-    console = Console(width=160)
-    load, *rest = tables["stream"]
-    for title, found in {"load": [load], **tables, "stream": rest}.items():
-        if found:
-            console.print(table_of(found, title))
-    if counts and not has_ray:
-        console.print(NO_RAY, soft_wrap=True, markup=False)
-    console.print(f"{calculated(rest[-1], tables['link'])}\n{machine_note()}", soft_wrap=True)
+    notes_below = [NO_RAY] if runs and not has_ray else []
+    for text in (*notes_below, calculated(rest[-1], tables["link"]), machine_note()):
+        Console(width=160).print(text, soft_wrap=True, markup=False)
     if output is not None:
         write_json(output, {"machine": machine_note(), **tables})
+
+
+def _show(title: str, found: Sequence[dict[str, Any]]) -> None:
+    if found:
+        Console(width=160).print(table_of(found, title))
 
 
 def _apart(pipeline: Path, corpus: Path | None, ends: Sequence[int]) -> list[dict[str, Any]]:
