@@ -95,7 +95,9 @@ def workers_of(pid: int) -> list[int]:
     return found
 
 
-def run(command: list[str], folder: Path, log: Path, *, kill: bool, saved: str = "part-*") -> Run:
+def run(
+    command: list[str], folder: Path, log: Path, *, kill: bool, saved: str = "part-*", every: float = _MEMORY_EVERY
+) -> Run:
     """Run a command and look at its workers.
 
     Args:
@@ -104,6 +106,7 @@ def run(command: list[str], folder: Path, log: Path, *, kill: bool, saved: str =
         log: what it writes.
         kill: kill a worker once there is a part.
         saved: pattern of parts that are whole.
+        every: seconds between two readings of memory.
 
     Returns:
         What was seen. RAISES (RuntimeError): if it fails without being killed.
@@ -121,7 +124,7 @@ def run(command: list[str], folder: Path, log: Path, *, kill: bool, saved: str =
                 workers = workers_of(running.pid) if watches or (kill and not seen.killed) else []
                 if watches:
                     seen.look(workers)
-                    next_look = time.monotonic() + _MEMORY_EVERY
+                    next_look = time.monotonic() + every
                 if kill and workers and not seen.killed and any(folder.rglob(saved)):
                     os.kill(workers[-1], signal.SIGKILL)
                     seen.killed += 1

@@ -11,14 +11,14 @@ second table has the differences between the first linker and each other one.
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from benchmarks.peers import PEERS, Peer, frequency_prior, run_peer, run_peers, scispacy_linker
+from benchmarks.peers import PEERS, Peer, PeerRun, Peers, frequency_prior, run_peer, scispacy_linker
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, write_json
@@ -89,7 +89,7 @@ def compare(
         PelError: if an input is missing or damaged, or the pipelines have different KBs.
     """
     from spacy_pel.corpora import read_corpus
-    from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
+    from spacy_pel.evaluation import seen_in_corpus
     from spacy_pel.kb import KnowledgeBase
 
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
@@ -108,12 +108,22 @@ def compare(
                 f"Expected all linkers to have the same KB, but that of {folder} is another one. "
                 "Assemble it with the KB of the first."
             )
-        results[name] = _ours(loaded, documents, is_seen, output / name, corpus)
+        results[name] = of_ours(loaded, documents, is_seen, output / name, fingerprint(Path(corpus)))
     if kb is None:
         raise PelError("Expected a pipeline or a KB, got neither. Add --pipeline or --kb.")
-    key = fingerprint(kb.fingerprint, Path(corpus), Path(train))
-    runs = run_peers(kb, train_documents, documents, key=key, cache=cache)
+    peers = Peers(kb, train_documents, key=fingerprint(Path(train)), cache=cache)
+    runs = peers.run(documents, fingerprint(Path(corpus)))
     runs.update({name: run_peer(peer, documents) for name, peer in (more_peers or {}).items()})
+    results.update(of_peers(kb, documents, runs, is_seen))
+    return results
+
+
+def of_peers(
+    kb: Any, documents: Sequence[Document], runs: Mapping[str, PeerRun], is_seen: Any
+) -> Iterator[tuple[str, Result]]:
+    """The name of each peer, its metrics and outcomes."""
+    from spacy_pel.evaluation import Outcomes, compute_metrics
+
     for name, run in runs.items():
         outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
         metrics = compute_metrics(outcomes)
@@ -121,8 +131,7 @@ def compare(
         decided = ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high")
         for absent in (*decided, *(key for key in metrics if key.startswith("recall_all@"))):
             metrics.pop(absent, None)
-        results[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
-    return results
+        yield name, ({**metrics, "mentions_per_second": run.per_second}, outcomes)
 
 
 def differences(results: Mapping[str, Result]) -> dict[str, dict[str, dict[str, float]]]:
@@ -162,7 +171,8 @@ def _named(given: Sequence[str]) -> dict[str, Path]:
     return pipelines
 
 
-def _ours(loaded: Any, documents: list[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
+def of_ours(loaded: Any, documents: Sequence[Document], is_seen: Any, output: Path, corpus: str) -> Result:
+    """Evaluate a pipeline of ours on gold mentions; corpus = its fingerprint."""
     from spacy_pel.evaluation import evaluate
     from spacy_pel.evaluation.outcomes import read_run
     from spacy_pel.pipeline.gold import query_maker
@@ -173,7 +183,7 @@ def _ours(loaded: Any, documents: list[Document], is_seen: Any, output: Path, co
         queries=query_maker(loaded.nlp, name=loaded.name),
         is_seen=is_seen,
         output=output,
-        corpus_fingerprint=fingerprint(Path(corpus)),
+        corpus_fingerprint=corpus,
         show_progress=True,
     )
     return metrics, read_run(output).outcomes

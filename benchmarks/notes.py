@@ -8,9 +8,10 @@ none beyond the words that may be. Findings, diseases, drugs, procedures, tests,
 must be found; ``--label`` counts mentions of these labels alone.
 """
 
+import random
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -108,6 +109,31 @@ def parse(line: str, kind: str = "") -> Note:
         raise ValueError(f"Expected a '}}' after each '{{', got: {line}")
     mentions = [(core, next((outer for outer in optional if _is_within(core, outer)), core)) for core in cores]
     return Note(kind, text, mentions, optional)
+
+
+def made_up_notes(names: Sequence[str], *, seed: int = 0, lines: int = 5) -> Iterator[str]:
+    """Notes without end, made of lines of ``NOTES``. Every second mention gives way to another name, so that new forms
+    keep coming as they do in real text: a few names come often, most of them once (Zipf's law).
+
+    Args:
+        names: from which the others are drawn.
+        seed: random seed.
+        lines: of each note.
+
+    Yields:
+        A text.
+    """
+    rng = random.Random(seed)
+    notes, ranked = read_notes(), rng.sample(names, len(names))
+    while True:
+        parts = []
+        for note in rng.choices(notes, k=lines):
+            text = note.text
+            for (start, end), _ in reversed(note.mentions):
+                if rng.random() < 0.5:
+                    text = text[:start] + ranked[int(len(ranked) ** rng.random()) - 1] + text[end:]
+            parts.append(text)
+        yield "\n".join(parts)
 
 
 def judge(note: Note, found: Iterable[Offsets]) -> Outcome:

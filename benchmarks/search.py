@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -145,6 +145,68 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path,
     return exact, fast
 
 
+def by_size(
+    index: Path,
+    rows: Sequence[int],
+    *,
+    k: int,
+    batch: int,
+    n_queries: int = 512,
+    queries: Path | None = None,
+    folder: Path | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Measure an index at several sizes.
+
+    Args:
+        index: its folder.
+        rows: numbers of rows; 0 = the index as it is.
+        k: rows to find.
+        batch: queries of a batch.
+        n_queries: number of queries.
+        queries: a .npy file of more query vectors.
+        folder: for the indexes; None = a temporary one.
+
+    Yields:
+        For each size, queries, and exact or fast: "rows", "index", "queries", and what was measured.
+    """
+    source = EntityIndex.from_disk(index)
+    assert isinstance(source.vectors, FaissIVF)
+    vectors = source.vectors.vectors(0, len(source))
+    asked = {"made up": np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]}
+    if queries is not None:
+        given = np.load(queries)
+        asked["given"] = given[np.random.default_rng(0).permutation(len(given))[:n_queries]]
+    with tempfile.TemporaryDirectory(dir=folder) as holder:
+        place = Path(holder)
+        for kind, chosen in asked.items():
+            np.save(place / f"{kind}.npy", chosen)
+        for wanted in rows:
+            here = place / str(wanted)
+            exact, fast = exact_and_fast(source, wanted, here)
+            for kind, which in product(asked, (exact, fast)):
+                found = measure_apart(which, place / f"{kind}.npy", k, batch)
+                found.update(recall(which / _FOUND, exact / _FOUND))
+                name = read_json(which / _ABOUT)["name"].split(".")[1] if which == fast else "exact"
+                yield {"rows": f"{wanted or len(source):,}", "index": name, "queries": kind, **found}
+            shutil.rmtree(here)
+
+
+def table_of(found: Sequence[Mapping[str, Any]], title: str = "") -> Table:
+    """A row for each of ``by_size``."""
+    table = Table(title=title)
+    for column in found[0]:
+        table.add_column(column, justify="right")
+    for row in found:
+        table.add_row(*(_cell(key, value) for key, value in row.items()))
+    return table
+
+
+def _cell(key: str, value: str | float) -> str:
+    if isinstance(value, float):
+        return f"{value:,.{4 if 'recall' in key else 2}f}"
+    return f"{value:,}" if isinstance(value, int) else value
+
+
 def main(
     index: Annotated[Path, typer.Argument(help="An index folder.")],
     rows: Annotated[str, typer.Option(help="Numbers of rows, by commas; 0 = the index as it is.")] = "0",
@@ -160,35 +222,9 @@ def main(
         assert queries is not None
         typer.echo(json.dumps(measure(index, queries, k, batch)))
         return
-    source = EntityIndex.from_disk(index)
-    assert isinstance(source.vectors, FaissIVF)
-    place = Path(tempfile.mkdtemp(dir=folder))
-    vectors = source.vectors.vectors(0, len(source))
-    asked = {"made up": np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]}
-    if queries is not None:
-        given = np.load(queries)
-        asked["given"] = given[np.random.default_rng(0).permutation(len(given))[:n_queries]]
-    for kind, chosen in asked.items():
-        np.save(place / f"{kind}.npy", chosen)
-    table = Table(title=f"k = {k}, batches of {batch}")
-    try:
-        for wanted in map(int, rows.split(",")):
-            here = place / str(wanted)
-            exact, fast = exact_and_fast(source, wanted, here)
-            for kind, which in product(asked, (exact, fast)):
-                found = measure_apart(which, place / f"{kind}.npy", k, batch)
-                found.update(recall(which / _FOUND, exact / _FOUND))
-                if not table.columns:
-                    for title in ("rows", "index", "queries", *found):
-                        table.add_column(title, justify="right")
-                name = read_json(which / _ABOUT)["name"].split(".")[1]
-                digits = [4 if "recall" in key else 2 for key in found]
-                shown = [f"{value:,.{n}f}" for value, n in zip(found.values(), digits, strict=True)]
-                table.add_row(f"{wanted or len(source):,}", name, kind, *shown)
-            shutil.rmtree(here)
-    finally:
-        shutil.rmtree(place)
-    Console(width=160).print(table)
+    sizes = [int(one) for one in rows.split(",")]
+    found = list(by_size(index, sizes, k=k, batch=batch, n_queries=n_queries, queries=queries, folder=folder))
+    Console(width=160).print(table_of(found, f"k = {k}, batches of {batch}"))
 
 
 if __name__ == "__main__":

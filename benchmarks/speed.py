@@ -1,10 +1,9 @@
 """Measure how fast linkers load and link, and the memory they take: ours and its peers, in one run.
 
-    python -m benchmarks.speed assets/pel_medmentions corpus.jsonl --documents 50 --processes 1 --processes 2
+    python -m benchmarks.speed assets/pel_medmentions corpus.jsonl --documents 50
 
 Each linker runs in a new process, over the same documents twice: cold, then warm. The peers get the names of
-the pipeline's KB. ``--stream`` links the gold mentions of a long corpus once and measures each stretch of it;
-``--entities`` adds made-up KBs of other sizes, linked with a hash encoder.
+the pipeline's KB. ``--entities`` adds made-up KBs of other sizes, linked with a hash encoder.
 """
 
 import json
@@ -13,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,7 +48,7 @@ NOTE = (
 )
 
 
-def measure(linker: str, pipeline: Path, documents: Sequence[dict[str, Any]], n_process: int = 1) -> Figures:
+def measure(linker: str, pipeline: Path, documents: Sequence[dict[str, Any]]) -> Figures:
     """Load a linker and link the documents; run it in a new process.
 
     Args:
@@ -77,8 +75,7 @@ def measure(linker: str, pipeline: Path, documents: Sequence[dict[str, Any]], n_
     loaded = {"load_seconds": time.perf_counter() - clock, "load_cpu_seconds": time.process_time() - cpu}
 
     def link() -> list[Any]:
-        batch = None if n_process == 1 else -(-len(texts) // (4 * n_process))  # every process gets some
-        docs = list(nlp.pipe(texts, n_process=n_process, batch_size=batch))
+        docs = list(nlp.pipe(texts))
         if NAME not in nlp.pipe_names:
             find(docs)
         return docs
@@ -97,7 +94,7 @@ def measure(linker: str, pipeline: Path, documents: Sequence[dict[str, Any]], n_
         "cold_documents_per_second": len(docs) / cold,
         "warm_documents_per_second": len(docs) / warm,
         "warm_mentions_per_second": mentions / warm,
-        "linking_mentions_per_second": n_gold / alone if n_process == 1 else None,
+        "linking_mentions_per_second": n_gold / alone,
         "resident_mb": used["own"] + used["files"],
         "private_mb": used["private"],
         "disk_mb": sum(file.stat().st_size for file in pipeline.rglob("*") if file.is_file()) / 1e6,
@@ -111,29 +108,6 @@ def _gold_doc(nlp: Any, document: dict[str, Any]) -> Any:
     spans = [doc.char_span(start, end, label="ENTITY", alignment_mode="expand") for start, end in document["mentions"]]
     doc.ents = filter_spans([span for span in spans if span is not None])
     return doc
-
-
-def measure_stream(pipeline: Path, documents: Sequence[dict[str, Any]], ends: Sequence[int]) -> dict[str, float]:
-    """Link the gold mentions of a stream of documents once.
-
-    Args:
-        ends: the stretches end after this many documents.
-
-    Returns:
-        Mentions per second of each stretch, by its documents.
-    """
-    import spacy
-
-    nlp = spacy.load(pipeline)
-    component: Any = nlp.get_pipe(NAME)
-    component.predict([_gold_doc(nlp, {"text": "Aspirin", "mentions": [[0, 7]]})])
-    speeds = {}
-    for start, end in zip([0, *ends], [*ends, len(documents)], strict=False):
-        docs = [_gold_doc(nlp, document) for document in documents[start:end]]
-        if docs:
-            seconds, _ = _timed(partial(component.predict, docs))
-            speeds[f"{start + 1:,} to {start + len(docs):,}"] = sum(len(doc.ents) for doc in docs) / seconds
-    return speeds
 
 
 def _scispacy(kb: Any) -> Callable[[list[Any]], Any]:
@@ -164,14 +138,13 @@ def _timed(function: Callable[[], Any]) -> Any:
     return time.perf_counter() - start, result
 
 
-def measure_apart(linker: str, pipeline: Path, texts: Path, n_process: int = 1) -> Figures:
+def measure_apart(linker: str, pipeline: Path, texts: Path) -> Figures:
     """Run ``measure`` in a new process.
 
     Args:
         texts: a file of JSON with the documents.
     """
     command = [sys.executable, "-m", "benchmarks.speed", str(pipeline), str(texts), "--only", linker]
-    command += ["--processes", str(n_process)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: Figures = json.loads(done.stdout)
     return found
@@ -203,17 +176,15 @@ def main(
     pipeline: Annotated[Path, typer.Argument(help="Our pipeline.")],
     corpus: Annotated[Path, typer.Argument(help="Documents: JSON lines with a text.")],
     documents: Annotated[int, typer.Option(help="Number of documents.")] = 50,
-    stream: Annotated[list[int] | None, typer.Option(help="Ends of stretches of a stream, in documents.")] = None,
     linker: Annotated[list[str] | None, typer.Option(help=f"Any of {DEFAULT + (OPENVINO,)}.")] = None,
-    processes: Annotated[list[int] | None, typer.Option(help="Numbers of processes.")] = None,
     entities: Annotated[list[int] | None, typer.Option(help="Sizes of made-up KBs.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
     only: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Compare linkers, numbers of processes and sizes of the KB; print tables."""
+    """Compare linkers and sizes of the KB; print tables."""
     if only is not None:
         asked = json.loads(corpus.read_text(encoding="utf8"))
-        typer.echo(json.dumps(measure(only, pipeline, asked, *(processes or [1]))))
+        typer.echo(json.dumps(measure(only, pipeline, asked)))
         return
     from spacy_pel.corpora import read_corpus
     from spacy_pel.util import machine_note, write_json
@@ -223,7 +194,6 @@ def main(
         file = Path(holder) / "texts.json"
         write_json(file, [_as_json(document) for document in islice(read_corpus(corpus), documents)])
         tables["linkers"] = {name: measure_apart(name, pipeline, file) for name in linker or DEFAULT}
-        tables["processes"] = {str(n): measure_apart(OURS, pipeline, file, n) for n in processes or []}
         tables["entities"] = {}
         for n in entities or []:
             folder = Path(holder) / str(n)
@@ -233,12 +203,6 @@ def main(
             tables["entities"][f"{n:,}"] = measure_apart(OURS, folder / "pipeline", file)
     for title, rows in tables.items():
         _print_table(title, rows)
-    if stream:
-        tables["stream"] = measure_stream(pipeline, [_as_json(document) for document in read_corpus(corpus)], stream)
-        table = Table("documents of the stream", "gold mentions/s, linking alone", title="stream")
-        for stretch, speed in tables["stream"].items():
-            table.add_row(stretch, f"{speed:,.0f}")
-        Console(width=160).print(table)
     Console(width=160).print(f"{machine_note()}. {NOTE}", soft_wrap=True)
     if output is not None:
         write_json(output, {"machine": machine_note(), "documents": documents, **tables})

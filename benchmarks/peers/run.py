@@ -35,45 +35,55 @@ class PeerRun(NamedTuple):
     per_second: float
 
 
-def run_peers(
-    kb: KnowledgeBase,
-    train: Sequence[Document],
-    test: Sequence[Document],
-    *,
-    key: str,
-    cache: Path | None,
-    top_k: int = 64,
-) -> dict[str, PeerRun]:
-    """Link the gold mentions with every peer.
+class Peers:
+    """scispaCy's look-up and the frequency prior, which are built once, and only if an answer is not cached.
 
     Args:
         kb: the entities.
         train: annotated text for the frequency prior.
-        test: the documents whose mentions are linked.
-        key: fingerprint of the three.
+        key: fingerprint of it.
         cache: folder of the cached answers; None = no cache.
-
-    Returns:
-        By the names of ``PEERS``.
+        top_k: candidates kept.
     """
-    path = cache / f"{fingerprint(key, top_k, PEERS)}.json.gz" if cache else None
-    if path and path.is_file():
-        logger.info("Using cached predictions of the peers from %s", path)
-        return _load(path)
-    linker = ScispacyLinker(kb, top_k=top_k)
-    plain, expanded = surfaces(test, expand=False), surfaces(test, expand=True)
-    runs = {PEERS[2]: _timed(linker, plain), PEERS[1]: _timed(linker, expanded)}
-    ids = [mention.ids for document in train for mention in document.mentions]
-    # abbreviations of the training text are not expanded: that made the prior worse
-    named: Sequence[tuple[str, Sequence[str]]] = list(zip(surfaces(train, expand=False), ids, strict=True))
-    prior = FrequencyPrior(kb, named, top_k=top_k)
-    answers = prior.rank(expanded, runs[PEERS[1]].answers)
-    runs[PEERS[0]] = PeerRun(answers, runs[PEERS[1]].per_second)
-    runs = {name: runs[name] for name in PEERS}
-    if path:
-        with atomic_path(path) as part, gzip.open(part, "wt", encoding="utf8") as file:
-            json.dump(runs, file)
-    return runs
+
+    def __init__(
+        self, kb: KnowledgeBase, train: Sequence[Document], *, key: str, cache: Path | None, top_k: int = 64
+    ) -> None:
+        self._kb, self._train, self._cache, self._top_k = kb, train, cache, top_k
+        self._key = fingerprint(kb.fingerprint, key, top_k, PEERS)
+        self._built: tuple[ScispacyLinker, FrequencyPrior] | None = None
+
+    def run(self, test: Sequence[Document], key: str) -> dict[str, PeerRun]:
+        """Link the gold mentions with every peer.
+
+        Args:
+            test: the documents whose mentions are linked.
+            key: fingerprint of them.
+
+        Returns:
+            By the names of ``PEERS``.
+        """
+        path = self._cache / f"{fingerprint(self._key, key)}.json.gz" if self._cache else None
+        if path and path.is_file():
+            logger.info("Using cached predictions of the peers from %s", path)
+            return _load(path)
+        linker, prior = self._built = self._built or self._build()
+        expanded = surfaces(test, expand=True)
+        by_expanded = _timed(linker, expanded)
+        by_prior = PeerRun(prior.rank(expanded, by_expanded.answers), by_expanded.per_second)
+        plain = _timed(linker, surfaces(test, expand=False))
+        runs = dict(zip(PEERS, (by_prior, by_expanded, plain), strict=True))
+        if path:
+            with atomic_path(path) as part, gzip.open(part, "wt", encoding="utf8") as file:
+                json.dump(runs, file)
+        return runs
+
+    def _build(self) -> tuple[ScispacyLinker, FrequencyPrior]:
+        ids = [mention.ids for document in self._train for mention in document.mentions]
+        # abbreviations of the training text are not expanded: that made the prior worse
+        named: Sequence[tuple[str, Sequence[str]]] = list(zip(surfaces(self._train, expand=False), ids, strict=True))
+        prior = FrequencyPrior(self._kb, named, top_k=self._top_k)
+        return ScispacyLinker(self._kb, top_k=self._top_k), prior
 
 
 def run_peer(peer: Peer, documents: Sequence[Document]) -> PeerRun:

@@ -1,11 +1,12 @@
 """The benchmark of notes, and its lines."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 import spacy
 
-from benchmarks.notes import judge, measure, parse, read_notes
+from benchmarks.notes import judge, made_up_notes, measure, parse, read_notes
 
 PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 
@@ -47,6 +48,15 @@ def test_the_lines():
     assert all(note.mentions and note.text == note.text.strip(" ") for note in notes)
     for note in notes:
         assert all(note.text[slice(*core)].strip() == note.text[slice(*core)] != "" for core, _ in note.mentions)
+
+
+def test_made_up_notes_are_all_different():
+    names = [f"name {number}" for number in range(2000)]
+    notes = list(islice(made_up_notes(names), 400))
+    assert len(set(notes)) == 400 and notes[:5] == list(islice(made_up_notes(names), 5))
+    assert list(islice(made_up_notes(names, seed=1), 5)) != notes[:5]
+    counts = sorted(("\n".join(notes).count(f"{name}") for name in names), reverse=True)
+    assert counts[0] > 50 and counts[-1] == 0, "some names come often, others never"
 
 
 @pytest.mark.slow

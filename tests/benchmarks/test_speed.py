@@ -20,25 +20,24 @@ def check_row(row):
     assert 0 < row["private_mb"] <= row["resident_mb"]
 
 
-def test_tables_of_linkers_processes_and_sizes(made_up, tmp_path, monkeypatch, run):
+def test_tables_of_linkers_and_sizes(made_up, tmp_path, monkeypatch, run):
     """Each row in this process; the next test has one of its own."""
 
-    def measure_here(linker, pipeline, texts, n_process=1):
-        return speed.measure(linker, pipeline, json.loads(texts.read_text()), n_process)
+    def measure_here(linker, pipeline, texts):
+        return speed.measure(linker, pipeline, json.loads(texts.read_text()))
 
     monkeypatch.setattr(speed, "measure_apart", measure_here)
     folder, _ = made_up
     peers = [speed.SPACY]
-    options = ["--documents", 12, "--processes", 2, "--entities", 200, "--output", tmp_path / "speed.json"]
+    options = ["--documents", 12, "--entities", 200, "--output", tmp_path / "speed.json"]
     options += [word for name in (speed.OURS, *peers) for word in ("--linker", name)]
     result = run(speed.main, folder / "pipeline", folder / "corpus.jsonl", *options)
     assert result.exit_code == 0, result.output
     tables = json.loads((tmp_path / "speed.json").read_text())
     assert [*tables["linkers"]] == [speed.OURS, *peers] and tables["documents"] == 12
-    assert [*tables["processes"]] == ["2"] and [*tables["entities"]] == ["200"]
-    for row in (*tables["linkers"].values(), *tables["processes"].values(), *tables["entities"].values()):
+    assert [*tables["entities"]] == ["200"]
+    for row in (*tables["linkers"].values(), *tables["entities"].values()):
         check_row(row)
-    assert tables["processes"]["2"]["linking_mentions_per_second"] is None
     assert speed.SPACY in result.stdout and "mentions/s" in result.stdout
 
 
