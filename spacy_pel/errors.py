@@ -237,6 +237,7 @@ class Errors(metaclass=WithCodes):
     E534 = "Expected ids of learned mentions that are in effect, got {got}. Known: {known}."
     E535 = "The learned mentions were encoded with {theirs}, not {ours}. Load their pipeline, or call forget()."
     E536 = "Expected {expected}, got {got}."
+    E537 = "Expected types of the KB or ids in it, got {types}. Its types: {known}. Fix the types of the terms."
     E521 = "'{name}' needs the linker '{linker}', but the pipeline has only: {got}. Fix linker in [components.{name}]."
     E522 = "The component '{name}' is not trained. Train it with 'spacy train', or load a trained pipeline."
     E523 = "Expected labelled mentions to train '{name}' on, got none. Check paths.train."

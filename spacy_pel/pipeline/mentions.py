@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from ..abbreviations.documents import long_forms, spelled_out, whole_names
-from ..abbreviations.short_forms import listed_in, senses_of
+from ..abbreviations.documents import LongForms, long_forms, spelled_out, whole_names
+from ..abbreviations.short_forms import Sense, listed_in, senses_of
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
@@ -139,15 +139,37 @@ def by_mentions(stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool, kb: Any) -> "list[MentionQuery]":
     """One for each span; the document is not changed. See ``whole_names`` for kb."""
+    mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
+    forms, listed = (long_forms(doc), listed_in(doc)) if expand_abbreviations else ({}, {})
+    return text_queries(doc.text, mentions, kb, types=span_types(doc, spans), forms=forms, listed=listed)
+
+
+def text_queries(
+    text: str,
+    mentions: Sequence[tuple[int, int, str]],
+    kb: Any,
+    *,
+    types: Sequence[Vectors | None] | None = None,
+    forms: LongForms | None = None,
+    listed: dict[tuple[int, int], Sense] | None = None,
+) -> "list[MentionQuery]":
+    """One for each mention of a text.
+
+    Args:
+        text: of a document.
+        mentions: start, end and label of each.
+        kb: see ``whole_names``.
+        types: of each, see ``span_types``; None = not known.
+        forms: what short forms stand for in the text.
+        listed: what lists say of them, by their places.
+    """
     from ..linking import make_queries
 
-    forms = long_forms(doc) if expand_abbreviations else {}
-    mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
-    names = whole_names(doc.text, mentions, kb)
-    read_as = partial(spelled_out, forms=forms, names=names)
-    senses = senses_of(doc.text, mentions, listed_in(doc) if expand_abbreviations else {}, forms, kb)
-    types = span_types(doc, spans)
-    return make_queries(doc.text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
+    forms = forms or {}
+    read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, kb))
+    senses = senses_of(text, mentions, listed or {}, forms, kb)
+    types = types or [None] * len(mentions)
+    return make_queries(text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
 
 
 def write_links(
