@@ -302,6 +302,7 @@ class Errors(metaclass=WithCodes):
     E667 = "Expected a pipeline folder of your own, got the installed package {name}, which pip may replace. Change a copy: python -c \"import spacy; spacy.load('{name}').to_disk('my_pipeline')\""
     E668 = "A worker process was killed or crashed. If memory ran out, use fewer processes. Continue with: --resume"
     E669 = "{folder} is in use by {got}. Wait for it, end it, or choose another output."
+    E670 = "Expected the column or key '{name}' in the row of term {id}, got {got}. Name the right one."
     E671 = "The KB {kb} has none of the gold ids in {path}. Use the KB of the annotation.{hint}"
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS, --list and --undo, got {got}. See: spacy-pel teach --help"

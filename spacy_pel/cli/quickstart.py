@@ -1,7 +1,10 @@
 """The command ``quickstart``: from a table of codes to a pipeline that links them."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
@@ -113,6 +116,31 @@ def quickstart(
     facts["NIL"] = _NIL_OF_NAMES if ner is None else _NIL_OF_DETECTOR
     shown = (key_values(facts), doc.text, link_table(mentions, kb), result["python"])
     emit(result, as_json=as_json, text=lambda _: "\n\n".join(shown))
+
+
+@contextmanager
+def pipeline_of(path: str, out: Path) -> Iterator[str]:
+    """A pipeline's path, or that of a passing pipeline with the names of the KB in this folder.
+
+    Args:
+        path: of either.
+        out: vectors of names are kept next to it, so that they are computed once if this is interrupted.
+    """
+    from ..kb import KnowledgeBase
+
+    folder = Path(path)
+    if (folder / "config.cfg").is_file() or not (folder / "meta.json").is_file():
+        yield path
+        return
+    message(f"To embed {path} once only, make a pipeline: spacy-pel quickstart {path} my_pipeline")
+    nlp = _mention_finder(None)
+    vectors = _add_linker(nlp, KnowledgeBase.from_disk(folder), *_encoder_source(default_pipeline("PIPELINE")), out)
+    linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
+    linker.decider.calibrated_threshold = _NAMES_LINKED
+    with TemporaryDirectory() as passing:
+        nlp.to_disk(passing)
+        yield passing
+    vectors.finish()
 
 
 def _mention_finder(ner: Path | None) -> "Language":

@@ -34,6 +34,7 @@ from ..util import write_jsonl
 from ..util.console import now
 from ..util.writing import locked, unwritable
 from .corpus import file_system
+from .terms import write_terms
 
 # endings of the output's name, and what writes it
 _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
@@ -46,8 +47,11 @@ _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "brat": ((".brat",), write_brat),
     "omop": ((".csv", ".csv.gz"), write_omop),
 }
+LINK_FORMATS = tuple(_FORMATS)
+_FORMATS |= {"sssom": ((".sssom.tsv",), write_terms), "usagi": ((".csv",), write_terms)}
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 PART_FORMATS = ("jsonl", "parquet", "csv", "tsv")
+TERM_FORMATS = ("sssom", *PART_FORMATS, "usagi")
 _KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
 _VERSION = 4  # of the parts
 # "_": no data, as for Spark
@@ -57,7 +61,7 @@ _PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, _KINDS))})")
 _OTHER = re.compile(rf"_report-\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
 
 
-def output_format(name: str, output: str | Path, known: Sequence[str] = tuple(_FORMATS)) -> str:
+def output_format(name: str, output: str | Path, known: Sequence[str] = LINK_FORMATS) -> str:
     """Choose the format of an output.
 
     Args:
