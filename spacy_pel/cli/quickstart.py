@@ -96,11 +96,8 @@ def quickstart(
             made = make_reader("pel_kb_readers", about["reader"], about["settings"])
             folder = part / FACTORY / "kb"
             kb = build_kb(made, [codes], folder, about=about, below=below or (), show_progress=True)
-        vectors = _add_linker(nlp, kb, *source, out)
+        vectors = _add_linker(nlp, kb, *source, out, names_linked=ner is None)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
-        if ner is None:
-            linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
-            linker.decider.calibrated_threshold = _NAMES_LINKED
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
         doc = loaded.nlp(example_text(loaded.component.kb, _N_SHOWN))
@@ -134,9 +131,8 @@ def pipeline_of(path: str, out: Path) -> Iterator[str]:
         return
     message(f"To embed {path} once only, make a pipeline: spacy-pel quickstart {path} my_pipeline")
     nlp = _mention_finder(None)
-    vectors = _add_linker(nlp, KnowledgeBase.from_disk(folder), *_encoder_source(default_pipeline("PIPELINE")), out)
-    linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
-    linker.decider.calibrated_threshold = _NAMES_LINKED
+    source = _encoder_source(default_pipeline("PIPELINE"))
+    vectors = _add_linker(nlp, KnowledgeBase.from_disk(folder), *source, out, names_linked=True)
     with TemporaryDirectory() as passing:
         nlp.to_disk(passing)
         yield passing
@@ -181,7 +177,7 @@ def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _add_linker(
-    nlp: "Language", kb: "KnowledgeBase", folder: Path, settings: dict[str, Any], out: Path
+    nlp: "Language", kb: "KnowledgeBase", folder: Path, settings: dict[str, Any], out: Path, *, names_linked: bool
 ) -> "ResumableEncoder":
     """Embed the knowledge base and add a linker for it.
 
@@ -191,6 +187,7 @@ def _add_linker(
         folder: of the encoder.
         settings: of the linker.
         out: computed vectors are kept next to it.
+        names_linked: mentions are names of the table, so that few are NIL.
 
     Returns:
         To be finished once the pipeline is saved.
@@ -207,6 +204,8 @@ def _add_linker(
     component.initialize(
         lambda: [], kb_loader=lambda: kb, encoder_loader=lambda _: encoder, index_loader=lambda *_: index
     )
+    if names_linked:
+        component.linker.decider.calibrated_threshold = _NAMES_LINKED
     return vectors
 
 

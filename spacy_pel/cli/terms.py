@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,7 +41,9 @@ def map_terms(
         str | None, option("NAME", "Column of the types that the entity may have, or of ids that it is below.")
     ] = None,
     context_column: Annotated[str | None, option("NAME", "Column of a text that the term is in.")] = None,
-    to: Annotated[str, option("NAME", "csv, tsv, jsonl, parquet, sssom, usagi; auto = by name.", "--format")] = "auto",
+    to: Annotated[
+        str, option("NAME", "csv, tsv, jsonl, parquet, sssom, usagi, auto.", "--to", "--format")
+    ] = "auto",
     top_k: Annotated[int, option("N", "Alternatives of each term.", min=0)] = 5,
     always: Annotated[bool, flag("--always", "Never answer NIL.")] = False,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
@@ -72,17 +74,9 @@ def map_terms(
             terms=TermSettings(type_column, context_column, always),
         )
         result = LocalEngine(n_process=n_process)(job)
-    counts = {"terms": result["documents"], "mapped": result["mentions"] - result["nil"]}
-    others = ("nil", "resumed_after", "seconds")
-    counts |= {name: result[name] for name in others} | {"terms_per_second": result["documents_per_second"]}
-    emit({"output": output, **counts}, as_json=as_json, text=key_values)
-
-
-class _Pair(NamedTuple):
-    text: str
-    id: str
-    label: str = ""
-    context: str = ""
+    counts = {"terms": result["documents"], "mapped": result["mentions"] - result["nil"], "nil": result["nil"]}
+    rate = {"seconds": result["seconds"], "terms_per_second": result["documents_per_second"]}
+    emit({"output": output, **counts, **rate}, as_json=as_json, text=key_values)
 
 
 @pel_cli.command("check", rich_help_panel="Link")
@@ -108,7 +102,7 @@ def check(
     from ..engines.terms import term_queries, write_records
     from ..pipeline.saved import load_pipeline
     from ..pipeline.terms import check_pairs
-    from ..util.console import progress_bar
+    from ..util import progress
 
     if report is not None:
         output_format("auto", report, PART_FORMATS)
@@ -116,13 +110,11 @@ def check(
     found: list[PairCheck] = []
     with pipeline_of(pipeline, report or Path(f"{pairs}.check")) as path:
         loaded = load_pipeline(Path(path))
-        with progress_bar("Checking pairs", len(given)) as bar:
-            for start in range(0, len(given), _CHUNK):
-                part = given[start : start + _CHUNK]
-                queries = term_queries(loaded, ((pair.text, "", pair.context) for pair in part))
-                ids, labels = [pair.id for pair in part], [pair.label for pair in part]
-                found += check_pairs(loaded.component.linker, queries, ids, labels)
-                bar.update(len(part))
+        starts = range(0, len(given), _CHUNK)
+        for start in progress(starts, description="Checking pairs (thousands)"):
+            texts, ids, labels, contexts = zip(*given[start : start + _CHUNK], strict=True)
+            queries = term_queries(loaded, ((text, "", context) for text, context in zip(texts, contexts, strict=True)))
+            found += check_pairs(loaded.component.linker, queries, ids, labels)
     found.sort(key=lambda one: (not one.disagrees, one.probability))
     rows = [asdict(one) for one in found]
     if report is not None:
@@ -134,45 +126,44 @@ def check(
         raise typer.Exit(1)
 
 
-def _pairs(path: str, text_column: str | None, id_column: str | None) -> Iterator[_Pair]:
-    """The pairs of a table, or the mentions of an annotated corpus.
+def _pairs(path: str, text_column: str | None, id_column: str | None) -> Iterator[tuple[str, str, str, str]]:
+    """Text, id, label and context of the rows of a table, or of the mentions of an annotated corpus, that have an id.
 
     Raises:
         PelError: if there are none, or a column is missing.
     """
     from ..engines.corpus import Columns, Corpus, find_column
+    from ..engines.terms import NO_TERM
     from ..pipeline.terms import SEVERAL
+    from ..types import NIL
+
+    columns, empty = Columns(text_column, usual=_TEXTS, option="--term-column"), True
+    corpus = Corpus(path, columns=columns)
+    if corpus.format not in (known := ("csv", "jsonl", "parquet", "tsv")):
+        raise PelError(Errors.E640.format(got=corpus.format, known=", ".join(known)))
 
     def cell(row: dict[str, Any], names: tuple[str, ...]) -> str | None:
-        columns = (find_column(row, name) for name in names)
-        column = next(filter(None, columns), None)
+        column = next(filter(None, (find_column(row, name) for name in names)), None)
         return None if column is None else str(row[column] or "").strip()
 
-    columns = Columns(text_column, usual=_TEXTS, option="--term-column")
-    corpus, empty = Corpus(path, columns=columns), True
-    if corpus.format not in ("jsonl", "csv", "tsv", "parquet"):
-        raise PelError(Errors.E640.format(got=corpus.format, known="csv, jsonl, parquet, tsv"))
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
-        empty = False
+        text, key = row[columns.of(row, where)[0]] or "", cell(row, (id_column,) if id_column else _IDS)
         if isinstance(row.get("mentions"), list):
-            text = row["text"]
-            for one in row["mentions"]:
-                if one["ids"]:
-                    yield _Pair(text[one["start"] : one["end"]], SEVERAL.join(one["ids"]), context=text)
-            continue
-        text_key, _ = columns.of(row, where)
-        key = cell(row, (id_column,) if id_column else _IDS)
-        if key is None:
+            pairs = [(text[one["start"] : one["end"]], SEVERAL.join(one["ids"]), "", text) for one in row["mentions"]]
+        elif key is None:
             got = ", ".join(row)
             raise PelError(Errors.E641.format(where=where, name=id_column or "id", got=got, option="--id-column"))
-        yield _Pair(str(row[text_key] or "").strip(), key, cell(row, _LABELS) or "")
+        else:
+            pairs = [(str(text).strip(), key, cell(row, _LABELS) or "", "")]
+        for pair in pairs:
+            if pair[1] not in ("", NIL, NO_TERM):
+                empty = False
+                yield pair
     if empty:
-        raise PelError(Errors.E645.format(path=path))
+        raise PelError(Errors.E670.format(path=path))
 
 
 def _text(result: dict[str, Any]) -> str:
-    keys = ("text", "id", "probability", "verdict", "better", "better_name", "better_probability")
-    header = ("text", "id", "P(right)", "verdict", "better", "name", "its P(right)")
-    shown = [[plain(row[key], key) for key in keys] for row in result["checked"][:_SHOWN]]
-    table = text_table(header, shown, numbers=False)
+    shown = [[plain(value, key) for key, value in row.items()] for row in result["checked"][:_SHOWN]]
+    table = text_table(list(result["checked"][0]), shown, numbers=False)
     return f"{key_values({'pairs': result['pairs'], **result['verdicts']})}\n\n{table}"

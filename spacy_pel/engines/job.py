@@ -102,7 +102,7 @@ class LinkRun:
     ) -> None:
         columns = Columns(job.text_column, job.id_column)
         if job.terms:
-            columns = columns._replace(usual=TERM_COLUMNS, option="--term-column")
+            check, columns = job.terms.read, columns._replace(usual=TERM_COLUMNS, option="--term-column")
         self._corpus = corpus = Corpus(job.input, job.format_name, columns)
         self._n_documents = self._without_text = 0
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins

@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,7 @@ from ..util import logger, read_json, write_json, write_jsonl
 from ..util.processes import bound_threads
 from .corpus import Part
 from .job import LinkJob, LinkRun, PartLinker
-from .output import (
-    LINK_FORMATS,
-    TERM_FORMATS,
-    PartedOutput,
-    Report,
-    are_nested,
-    changed_settings,
-    only_writer,
-    output_format,
-    write_links,
-)
-from .terms import write_terms
+from .output import PartedOutput, Report, are_nested, changed_settings, only_writer, output_format, write_links
 
 _linker: PartLinker | None = None  # of this process, or of the one it was forked from
 
@@ -75,7 +63,7 @@ class LocalEngine:
 
     def _link(self, job: LinkJob, parts: PartedOutput) -> dict[str, Any]:
         output = Path(job.output)
-        to = output_format(job.to, output, TERM_FORMATS if job.terms else LINK_FORMATS)
+        to = output_format(job.to, output, terms=job.terms is not None)
         done, left_out = (output.with_name(f"{output.name}.{end}") for end in ("done.json", "left_out.jsonl"))
         if output.exists() and are_nested(job.input, job.output):
             raise PelError(Errors.E649.format(path=output))
@@ -96,8 +84,7 @@ class LocalEngine:
             left_out.unlink(missing_ok=True)
             if report.left_out:
                 write_jsonl(left_out, report.left_out)
-            write = write_terms if job.terms else partial(write_links, codes=codes, concepts=concepts)
-            write(output, parts, to)
+            write_links(output, parts, to, codes, concepts, terms=job.terms is not None)
         except KeyboardInterrupt:
             logger.info("Interrupted. What was linked is saved; run the same command with --resume to continue.")
             raise

@@ -14,9 +14,8 @@ from ..corpora.formats.tables import write_rows
 from ..errors import Errors, PelError
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
-from ..pipeline.mentions import text_queries
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import find_term, match_terms
+from ..pipeline.terms import find_term, match_terms, term_query
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, write_jsonl
 from ..util.files import ending_of
@@ -27,7 +26,7 @@ from .corpus import find_column
 TERM_COLUMNS = ("term", "text", "name", "label", "subject_label")  # those that are read unless one is named
 Row = dict[str, Any]
 _ALTERNATIVES = "alternatives"
-_NO_TERM = "sssom:NoTermFound"
+NO_TERM = "sssom:NoTermFound"
 _PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch"}
 _JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": "semapv:ManualMappingCuration"}
 _LEXICAL = "semapv:LexicalMatching"
@@ -56,6 +55,17 @@ class TermSettings:
     context_column: str | None = None
     always: bool = False
 
+    def read(self, document: Document) -> tuple[str, str, str]:
+        """Term, types and context of a row. RAISES (PelError): if it lacks a column."""
+        cells = [document.text.strip()]
+        for name, option in ((self.type_column, "--type-column"), (self.context_column, "--context-column")):
+            key = find_column(document.meta, name or "")
+            if name and key is None:
+                where, got = f"The row of term {document.id}", ", ".join(document.meta) or "none"
+                raise PelError(Errors.E641.format(where=where, name=name, got=got, option=option))
+            cells.append(str(document.meta[key] or "").strip() if key else "")
+        return cells[0], cells[1], cells[2]
+
 
 def term_queries(pipeline: LoadedPipeline, terms: Iterable[tuple[str, str, str]]) -> list[MentionQuery]:
     """A query for each term, label and context; the term is read alone where the context has it nowhere."""
@@ -63,11 +73,8 @@ def term_queries(pipeline: LoadedPipeline, terms: Iterable[tuple[str, str, str]]
     queries: list[MentionQuery] = []
     for term, label, context in terms:
         places = find_term(term, context) if term else []
-        if places:
-            mention = Mention(places[0], places[0] + len(term), label)
-            queries += ask(Document("", context, [mention]))
-        else:
-            queries += text_queries(term, [(0, len(term), label)], kb)
+        mentions = [Mention(start, start + len(term), label) for start in places[:1]]
+        queries += ask(Document("", context, mentions)) or [term_query(term, kb, label)]
     return queries
 
 
@@ -82,26 +89,13 @@ def map_documents(
     Raises:
         PelError: if a column is missing, or the knowledge base lacks a type.
     """
-    rows = [
-        (document.text.strip(), _cell(document, settings.type_column), _cell(document, settings.context_column))
-        for document in documents
-    ]
+    rows = list(map(settings.read, documents))
     with pipeline.nlp.memory_zone():
         queries = term_queries(pipeline, rows)
         matches = match_terms(pipeline.component.linker, queries, top_k=top_k, always=settings.always)
     for document, (term, _, _), match in zip(documents, rows, matches, strict=True):
         mention = {"kb_id": match.id, **asdict(match)}
         yield {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}
-
-
-def _cell(document: Document, column: str | None) -> str:
-    if column is None:
-        return ""
-    name = find_column(document.meta, column)
-    if name is None:
-        got = ", ".join(document.meta) or "no other columns"
-        raise PelError(Errors.E670.format(name=column, id=document.id, got=got))
-    return str(document.meta[name] or "").strip()
 
 
 def write_terms(path: Path, records: Iterable[dict[str, Any]], to: str) -> None:
@@ -127,16 +121,7 @@ def write_terms(path: Path, records: Iterable[dict[str, Any]], to: str) -> None:
 
 def _term_row(record: Mapping[str, Any]) -> Row:
     [match] = record["mentions"]
-    row = {
-        "row": record["id"],
-        "term": record["text"],
-        "id": match["id"],
-        "name": match["name"],
-        "p_right": round(match["probability"], 6),
-        "relation": match["relation"],
-        "rests_on": match["rests_on"],
-        _ALTERNATIVES: [{**one, "probability": round(one["probability"], 6)} for one in match["alternatives"]],
-    }
+    row = {"row": record["id"], **{key: value for key, value in match.items() if key != "kb_id"}}
     return row | {f"meta_{key}" if key in row else key: value for key, value in record["meta"].items()}
 
 
@@ -146,10 +131,10 @@ def _sssom_row(row: Row) -> Row:
         "subject_id": _curie(row["row"], "TERM"),
         "subject_label": row["term"],
         "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
-        "object_id": _NO_TERM if is_nil else _curie(row["id"], "ID"),
+        "object_id": NO_TERM if is_nil else _curie(row["id"], "ID"),
         "object_label": row["name"],
         "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
-        "confidence": row["p_right"],
+        "confidence": row["probability"],
         "mapping_tool": "spacy_pel",
     }
 
@@ -173,17 +158,14 @@ def _sssom_head(rows: Sequence[Row]) -> list[str]:
 
 def _usagi_row(row: Row) -> Row:
     """What Usagi imports; concept ids are those of a knowledge base made of OMOP's CONCEPT.csv."""
-    ids = [] if row["id"] == NIL else [row["id"]]
+    ids = [row["id"]] if row["id"] != NIL else []
     return {
         "sourceCode": row["row"],
         "sourceName": row["term"],
         "sourceFrequency": 1,
         "sourceAutoAssignedConceptIds": ";".join([*ids, *(one["id"] for one in row[_ALTERNATIVES])]),
-        "conceptId": row["id"] if ids else 0,
-        "conceptName": row["name"],
-        "matchScore": row["p_right"],
+        "matchScore": row["probability"],
         "equivalence": _EQUIVALENCES.get(row["relation"], "UNMATCHED"),
-        "mappingStatus": "UNCHECKED",
     }
 
 

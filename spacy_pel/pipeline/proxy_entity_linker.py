@@ -43,18 +43,9 @@ from .linker_data import (
     update_linker_folder,
     warn_of_other_reading,
 )
-from .mentions import (
-    PHRASE,
-    add_extensions,
-    by_mentions,
-    mention_spans,
-    span_queries,
-    text_queries,
-    write_groups,
-    write_links,
-)
+from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings, check_parts
-from .terms import PairCheck, TermMatch, check_pairs, match_terms
+from .terms import PairCheck, TermMatch, check_pairs, match_terms, term_query
 
 Links = list[list[Link | None]]
 _CONFIG = "config.cfg"  # of a pipeline
@@ -469,11 +460,7 @@ class ProxyEntityLinker(Pipe):
         return check_pairs(self.linker, list(map(self._query, texts)), ids, [""] * len(ids))
 
     def _query(self, term: str | Span) -> MentionQuery:
-        if isinstance(term, Span):
-            return self._queries(term.doc, [term])[0]
-        if not isinstance(term, str):
-            raise PelError(Errors.E536.format(expected="texts or Spans", got=type(term).__name__))
-        return text_queries(term, [(0, len(term), "")], self.kb)[0]
+        return self._queries(term.doc, [term])[0] if isinstance(term, Span) else term_query(term, self.kb)
 
     # -- use ---------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..candidates.name_evidence import NAMED
-from ..errors import Errors
+from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..linking.confidence import DEPTH
@@ -19,6 +19,7 @@ from ..linking.finder import check_entity_types
 from ..types import NIL
 from ..util import normalize_alias
 from ..util.arrays import numbered, softmax
+from .mentions import text_queries
 
 AGREES, BROADER, NARROWER, OTHER, UNCLEAR = "agrees", "broader", "narrower", "other", "unclear"
 UNKNOWN, RETIRED, LABEL = "unknown", "retired", "label"
@@ -123,9 +124,9 @@ def match_terms(
 def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) -> TermMatch:
     link = answer.link
     others = {key: p for key, p in answer.probabilities.items() if key != link.kb_id}
-    alternatives = [Alternative(key, kb[key].canonical_name, p) for key, p in list(others.items())[:top_k]]
+    alternatives = [Alternative(key, kb[key].canonical_name, round(p, 6)) for key, p in list(others.items())[:top_k]]
     name = None if link.kb_id == NIL else kb[link.kb_id].canonical_name
-    found = link.kb_id, name, link.probability, link.relation, answer.rests_on
+    found = link.kb_id, name, round(link.probability, 6), link.relation, answer.rests_on
     return TermMatch(query.surface, *found, alternatives)
 
 
@@ -154,7 +155,7 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
     known = {now: one for one in written if (now := kb.resolve(one))}
     retired = [one for one in written if kb.is_retired(one)] + [one for now, one in known.items() if now != one]
     known = known or {now: now for one in written for now in kb.ids_of_xref(one)}
-    probability = sum(p for key, p in answer.probabilities.items() if key in known)
+    probability = round(sum(p for key, p in answer.probabilities.items() if key in known), 6)
     likely = next(iter(answer.probabilities), None)
     names = {normalize_alias(name) for one in known for name in (kb[one].canonical_name, *kb[one].aliases)}
     if retired:
@@ -174,7 +175,7 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
         verdict = BROADER if above & known.keys() else NARROWER if below & known.keys() else OTHER
     if likely is None or (likely in known and verdict != RETIRED):
         return PairCheck(query.surface, given, probability, verdict)
-    better = likely, kb[likely].canonical_name, answer.probabilities.get(likely, 0.0)
+    better = likely, kb[likely].canonical_name, round(answer.probabilities.get(likely, 0.0), 6)
     return PairCheck(query.surface, given, probability, verdict, *better)
 
 
@@ -221,6 +222,13 @@ def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuer
         return "annotated text"
     alike = "edit" in told and table.features["edit"][number, column] >= _SPELLED_ALIKE
     return "spelling" if alike or told & {*NAMED} else "vector"
+
+
+def term_query(term: str, kb: KnowledgeBase, label: str = "") -> MentionQuery:
+    """A term that is all there is to read. RAISES (PelError): if it is no text."""
+    if not isinstance(term, str):
+        raise PelError(Errors.E536.format(expected="texts or Spans", got=type(term).__name__))
+    return text_queries(term, [(0, len(term), label)], kb)[0]
 
 
 def find_term(term: str, text: str) -> list[int]:

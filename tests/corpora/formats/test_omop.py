@@ -75,7 +75,11 @@ def concepts(tmp_path):
 def test_rows(tmp_path):
     text = 'No asthma,\n"no" gout.'
     codes = {"MESH": ["D001249"], "ICD10CM": ["J45", "J45.909"], "LOINC": []}
-    mentions = [mention(3, 9, "C0004096", relation="broader", codes=codes), mention(16, 20, "NIL", probability=None), mention(0, 2, "")]
+    mentions = [
+        mention(3, 9, "C0004096", relation="broader", codes=codes),
+        mention(16, 20, "NIL", probability=None),
+        mention(0, 2, ""),
+    ]
     records = [{"id": "17", "text": text, "mentions": mentions}, {"id": "18", "text": "", "mentions": []}]
     write_omop(tmp_path / "out.csv", [*records, {**records[0], "id": "19"}])
     first, second, third, *others = rows_of(tmp_path / "out.csv")
