@@ -105,9 +105,12 @@ def measure(pipeline: Path, held_out: Sequence[Sequence[str]], seed: int) -> dic
     trust = np.array([one.probability for one in answers])
     linked = np.array([one.id != "NIL" for one in answers])
     figures = {**recall(best, gold), "answered": linked.mean(), "right_of_answered": right[linked].mean()}
+    above = [set(linker.kb.ancestors(key)) for key in gold]  # an answer may say that it is broader than the term
+    broader = [one.relation == "broader" and one.id in ids for one, ids in zip(answers, above, strict=True)]
     for bound in (_SURE, _LIKELY):
         sure = linked & (trust > bound)
         figures |= {f"answered>{bound}": sure.mean(), f"right>{bound}": right[sure].mean() if sure.any() else 0.0}
+        figures |= {f"right_or_broader>{bound}": (right | broader)[sure].mean() if sure.any() else 0.0}
     always = np.array([one.probability for one in matches])
     first = np.array([ids[0] == key for ids, key in zip(best, gold, strict=True)])
     figures |= {"ece": calibration_error(always, first), "terms_per_second": rate}
