@@ -1,7 +1,6 @@
 """The commands ``map`` and ``check``: a list of terms to ids, and whether given ids are what texts mean."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,9 +40,7 @@ def map_terms(
         str | None, option("NAME", "Column of the types that the entity may have, or of ids that it is below.")
     ] = None,
     context_column: Annotated[str | None, option("NAME", "Column of a text that the term is in.")] = None,
-    to: Annotated[
-        str, option("NAME", "csv, tsv, jsonl, parquet, sssom, usagi, auto.", "--to", "--format")
-    ] = "auto",
+    to: Annotated[str, option("NAME", "csv, tsv, jsonl, parquet, sssom, usagi, auto.", "--to", "--format")] = "auto",
     top_k: Annotated[int, option("N", "Alternatives of each term.", min=0)] = 5,
     always: Annotated[bool, flag("--always", "Never answer NIL.")] = False,
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
@@ -106,7 +103,7 @@ def check(
 
     if report is not None:
         output_format("auto", report, PART_FORMATS)
-    given = list(_pairs(pairs, term_column, id_column))
+    given = _pairs(pairs, term_column, id_column)
     found: list[PairCheck] = []
     with pipeline_of(pipeline, report or Path(f"{pairs}.check")) as path:
         loaded = load_pipeline(Path(path))
@@ -126,19 +123,20 @@ def check(
         raise typer.Exit(1)
 
 
-def _pairs(path: str, text_column: str | None, id_column: str | None) -> Iterator[tuple[str, str, str, str]]:
+def _pairs(path: str, text_column: str | None, id_column: str | None) -> list[tuple[str, str, str, str]]:
     """Text, id, label and context of the rows of a table, or of the mentions of an annotated corpus, that have an id.
 
     Raises:
         PelError: if there are none, or a column is missing.
     """
+    from ..corpora import read_corpus
     from ..engines.corpus import Columns, Corpus, find_column
     from ..engines.terms import NO_TERM
     from ..pipeline.terms import SEVERAL
     from ..types import NIL
 
-    columns, empty = Columns(text_column, usual=_TEXTS, option="--term-column"), True
-    corpus = Corpus(path, columns=columns)
+    columns = Columns(text_column, usual=_TEXTS, option="--term-column")
+    corpus, pairs = Corpus(path, columns=columns), []
     if corpus.format not in (known := ("csv", "jsonl", "parquet", "tsv")):
         raise PelError(Errors.E640.format(got=corpus.format, known=", ".join(known)))
 
@@ -147,20 +145,19 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> Iterato
         return None if column is None else str(row[column] or "").strip()
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
-        text, key = row[columns.of(row, where)[0]] or "", cell(row, (id_column,) if id_column else _IDS)
         if isinstance(row.get("mentions"), list):
-            pairs = [(text[one["start"] : one["end"]], SEVERAL.join(one["ids"]), "", text) for one in row["mentions"]]
-        elif key is None:
+            mentions = ((one.text, mention) for one in read_corpus(Path(path)) for mention in one.mentions)
+            pairs = [(text[one.start : one.end], SEVERAL.join(one.ids), "", text) for text, one in mentions]
+            break
+        text, key = cell(row, (columns.of(row, where)[0],)) or "", cell(row, (id_column,) if id_column else _IDS)
+        if key is None:
             got = ", ".join(row)
             raise PelError(Errors.E641.format(where=where, name=id_column or "id", got=got, option="--id-column"))
-        else:
-            pairs = [(str(text).strip(), key, cell(row, _LABELS) or "", "")]
-        for pair in pairs:
-            if pair[1] not in ("", NIL, NO_TERM):
-                empty = False
-                yield pair
-    if empty:
+        pairs.append((text, key, cell(row, _LABELS) or "", ""))
+    pairs = [pair for pair in pairs if pair[1] not in ("", NIL, NO_TERM)]
+    if not pairs:
         raise PelError(Errors.E670.format(path=path))
+    return pairs
 
 
 def _text(result: dict[str, Any]) -> str:

@@ -161,11 +161,8 @@ class LinkRun:
             logger.info("Resuming after %s of %s documents", f"{report.n_read:,}", f"{self._n_documents:,}")
         started = time.perf_counter()
         missing = (part for part in self._corpus.parts(job.part_size or 1) if part.number not in written)
-        n_missing, doing = (
-            self._n_documents - self._resumed_after,
-            "Mapping terms" if job.terms else "Linking documents",
-        )
-        with closing(workers(missing)) as reports, progress_bar(doing, n_missing) as bar:
+        n_missing = self._n_documents - self._resumed_after
+        with closing(workers(missing)) as reports, progress_bar("Linking", n_missing) as bar:
             for linked in reports:
                 report.add(linked)
                 report.check()

@@ -153,12 +153,13 @@ def check_pairs(
 def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
     link, written = answer.link, [part.strip() for part in given.split(SEVERAL)]
     known = {now: one for one in written if (now := kb.resolve(one))}
-    retired = [one for one in written if kb.is_retired(one)] + [one for now, one in known.items() if now != one]
+    is_live = any(now in written for now in known)
+    is_retired = not is_live and (bool(known) or any(map(kb.is_retired, written)))
     known = known or {now: now for one in written for now in kb.ids_of_xref(one)}
     probability = round(sum(p for key, p in answer.probabilities.items() if key in known), 6)
     likely = next(iter(answer.probabilities), None)
     names = {normalize_alias(name) for one in known for name in (kb[one].canonical_name, *kb[one].aliases)}
-    if retired:
+    if is_retired:
         verdict, likely = RETIRED, next(iter(known), likely)
     elif not known:
         verdict = UNKNOWN
@@ -189,7 +190,7 @@ def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> l
         ranked = linker.rank(batch, DEPTH)
         for number, link in enumerate(linker.decide(ranked, DEPTH)):
             scores = np.array(link.scores, dtype=np.float64)
-            shares = scores if linker.decider.gives_shares else softmax(scores)
+            shares = scores if linker.decider.gives_shares else softmax(scores[None])[0]
             rests_on = None if link.kb_id == NIL else _rests_on(linker.kb, ranked, number, batch[number], link)
             answers.append(_Answer(link, _probabilities(link, shares), rests_on))
     return answers
@@ -209,7 +210,7 @@ def _probabilities(link: Link, shares: np.ndarray) -> dict[str, float]:
 
 def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuery, link: Link) -> str:
     """What the answer rests on, see ``TermMatch``."""
-    if ranked.matches is not None and link.learned is not None:
+    if link.learned is not None:
         return "correction"
     if ranked.matches is not None and ranked.matches.entries[number] == LISTED:
         return "list"

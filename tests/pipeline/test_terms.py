@@ -47,7 +47,9 @@ def test_terms_get_the_answers_of_documents(nlp, linker):
 
 
 def test_what_answers_rest_on(linker):
-    matches = linker.map(["myocardial infarctions", "heart attack", "myocardial infarctoin", "crhonic fatiguing"], always=True)
+    matches = linker.map(
+        ["myocardial infarctions", "heart attack", "myocardial infarctoin", "crhonic fatiguing"], always=True
+    )
     assert [match.rests_on for match in matches] == ["preferred name", "synonym", "spelling", "vector"]
     nlp = spacy.blank("en")
     doc = nlp("heart attack")
@@ -60,7 +62,9 @@ def test_what_answers_rest_on(linker):
         linker.forget()
 
 
-def test_probabilities_are_those_of_one_right_answer(linker):
+@pytest.mark.parametrize("are_shares", [True, False])
+def test_probabilities_are_those_of_one_right_answer(linker, are_shares, monkeypatch):
+    monkeypatch.setattr(type(linker.linker.decider.combiner), "is_probability", are_shares)
     for match in linker.map(["heart attack", "MI", "zebra fish"], top_k=5):
         others = [one.probability for one in match.alternatives]
         assert others == sorted(others, reverse=True) and match.id not in [one.id for one in match.alternatives]
@@ -90,6 +94,7 @@ def test_types_always_and_spans(nlp, linker):
         ("heart attack", "D1", "agrees", None),
         ("heart attack", "mesh:D009203", "agrees", None),
         ("heart attack", "D3|D1", "agrees", None),
+        ("heart attack", "OLD|D1", "agrees", None),
         ("MI", "D1", "agrees", None),
         ("MI", "D2", "agrees", None),
         ("heart attack", "D0", "broader", "D1"),
