@@ -75,6 +75,10 @@ def prepare(file: Path, folder: Path, n: int, seed: int) -> tuple[Path, list[lis
             if len(owners[normalize_alias(alias)]) == 1
             and normalize_alias(alias) != normalize_alias(entity.canonical_name)
         )
+        if len(pairs) < n:
+            raise PelError(
+                f"Expected {n} exact synonyms in {file}, got {len(pairs)}. Choose another file, or a lower --n."
+            )
         numbers = np.random.default_rng(seed).permutation(len(pairs))[:n]
         held_out = [list(pairs[number]) for number in numbers.tolist()]
         lost = {normalize_alias(alias) for alias, _ in held_out}
