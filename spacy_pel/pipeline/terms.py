@@ -124,9 +124,9 @@ def match_terms(
 def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) -> TermMatch:
     link = answer.link
     others = {key: p for key, p in answer.probabilities.items() if key != link.kb_id}
-    alternatives = [Alternative(key, kb[key].canonical_name, round(p, 6)) for key, p in list(others.items())[:top_k]]
+    alternatives = [Alternative(key, kb[key].canonical_name, _digits(p)) for key, p in list(others.items())[:top_k]]
     name = None if link.kb_id == NIL else kb[link.kb_id].canonical_name
-    found = link.kb_id, name, round(link.probability, 6), link.relation, answer.rests_on
+    found = link.kb_id, name, _digits(link.probability), link.relation, answer.rests_on
     return TermMatch(query.surface, *found, alternatives)
 
 
@@ -156,7 +156,7 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
     is_live = any(now in written for now in known)
     is_retired = not is_live and (bool(known) or any(map(kb.is_retired, written)))
     known = known or {now: now for one in written for now in kb.ids_of_xref(one)}
-    probability = round(sum(p for key, p in answer.probabilities.items() if key in known), 6)
+    probability = _digits(sum(p for key, p in answer.probabilities.items() if key in known))
     likely = next(iter(answer.probabilities), None)
     names = {normalize_alias(name) for one in known for name in (kb[one].canonical_name, *kb[one].aliases)}
     if is_retired:
@@ -176,7 +176,7 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
         verdict = BROADER if above & known.keys() else NARROWER if below & known.keys() else OTHER
     if likely is None or (likely in known and verdict != RETIRED):
         return PairCheck(query.surface, given, probability, verdict)
-    better = likely, kb[likely].canonical_name, round(answer.probabilities.get(likely, 0.0), 6)
+    better = likely, kb[likely].canonical_name, _digits(answer.probabilities.get(likely, 0.0))
     return PairCheck(query.surface, given, probability, verdict, *better)
 
 
@@ -223,6 +223,11 @@ def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuer
         return "annotated text"
     alike = "edit" in told and table.features["edit"][number, column] >= _SPELLED_ALIKE
     return "spelling" if alike or told & {*NAMED} else "vector"
+
+
+def _digits(probability: float) -> float:
+    """Six digits, so that the smallest are still in order."""
+    return float(f"{probability:.6g}")
 
 
 def term_query(term: str, kb: KnowledgeBase, label: str = "") -> MentionQuery:

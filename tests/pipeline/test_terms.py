@@ -47,10 +47,9 @@ def test_terms_get_the_answers_of_documents(nlp, linker):
 
 
 def test_what_answers_rest_on(linker):
-    matches = linker.map(
-        ["myocardial infarctions", "heart attack", "myocardial infarctoin", "crhonic fatiguing"], always=True
-    )
-    assert [match.rests_on for match in matches] == ["preferred name", "synonym", "spelling", "vector"]
+    terms = ["myocardial infarctions", "heart attack", "myocardial infarctoin", "asthmaa", "crhonic fatiguing"]
+    matches = linker.map(terms, always=True)
+    assert [match.rests_on for match in matches] == ["preferred name", "synonym", "spelling", "spelling", "vector"]
     nlp = spacy.blank("en")
     doc = nlp("heart attack")
     doc.ents = [Span(doc, 0, 2, label="X", kb_id="D3")]
@@ -120,6 +119,8 @@ def test_a_right_id_is_more_probable_than_a_wrong_one(linker):
     assert linker.check([]) == []
     [unclear] = linker.check([("zebra fish", "D3")])
     assert unclear.verdict == "unclear" and not unclear.disagrees
+    unlikely = linker.check([("heart attack", entity.concept_id) for entity in ENTITIES])
+    assert len({one.probability for one in unlikely}) == len(ENTITIES), "small ones are told apart"
 
 
 def test_a_term_is_found_as_whole_words():
