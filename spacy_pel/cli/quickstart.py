@@ -1,7 +1,10 @@
 """The command ``quickstart``: from a table of codes to a pipeline that links them."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
@@ -98,11 +101,8 @@ def quickstart(
             kb = build_kb(made, [codes], part / FACTORY / "kb", about=about, below=below or (), show_progress=True)
         if ner is not None and len(kb) < _SMALL:
             source[1]["nil_share"] = _NIL_SHARE
-        vectors = _add_linker(nlp, kb, *source, out)
+        vectors = _add_linker(nlp, kb, *source, out, names_linked=ner is None)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
-        if ner is None:
-            linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
-            linker.decider.calibrated_threshold = _NAMES_LINKED
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
         doc = loaded.nlp(example_text(loaded.component.kb, _N_SHOWN))
@@ -118,6 +118,30 @@ def quickstart(
     facts["NIL"] = _NIL_OF_NAMES if ner is None else _NIL_OF_SMALL if len(kb) < _SMALL else _NIL_OF_DETECTOR
     shown = (key_values(facts), doc.text, link_table(mentions, kb), result["python"])
     emit(result, as_json=as_json, text=lambda _: "\n\n".join(shown))
+
+
+@contextmanager
+def pipeline_of(path: str, out: Path) -> Iterator[str]:
+    """A pipeline's path, or that of a passing pipeline with the names of the KB in this folder.
+
+    Args:
+        path: of either.
+        out: vectors of names are kept next to it, so that they are computed once if this is interrupted.
+    """
+    from ..kb import KnowledgeBase
+
+    folder = Path(path)
+    if (folder / "config.cfg").is_file() or not (folder / "meta.json").is_file():
+        yield path
+        return
+    message(f"To embed {path} once only, make a pipeline: spacy-pel quickstart {path} my_pipeline")
+    nlp = _mention_finder(None)
+    source = _encoder_source(default_pipeline("PIPELINE"))
+    vectors = _add_linker(nlp, KnowledgeBase.from_disk(folder), *source, out, names_linked=True)
+    with TemporaryDirectory() as passing:
+        nlp.to_disk(passing)
+        yield passing
+    vectors.finish()
 
 
 def _mention_finder(ner: Path | None) -> "Language":
@@ -158,7 +182,7 @@ def _encoder_source(model: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _add_linker(
-    nlp: "Language", kb: "KnowledgeBase", folder: Path, settings: dict[str, Any], out: Path
+    nlp: "Language", kb: "KnowledgeBase", folder: Path, settings: dict[str, Any], out: Path, *, names_linked: bool
 ) -> "ResumableEncoder":
     """Embed the knowledge base and add a linker for it.
 
@@ -168,6 +192,7 @@ def _add_linker(
         folder: of the encoder.
         settings: of the linker.
         out: computed vectors are kept next to it.
+        names_linked: mentions are names of the table, so that few are NIL.
 
     Returns:
         To be finished once the pipeline is saved.
@@ -184,6 +209,8 @@ def _add_linker(
     component.initialize(
         lambda: [], kb_loader=lambda: kb, encoder_loader=lambda _: encoder, index_loader=lambda *_: index
     )
+    if names_linked:
+        component.linker.decider.calibrated_threshold = _NAMES_LINKED
     return vectors
 
 

@@ -1,6 +1,5 @@
 """The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -172,13 +171,14 @@ def _correction(record: dict[str, Any], where: str, *, strict: bool) -> Any:
         PelError: if the line is not a correction.
     """
     from ..linking import Correction
+    from ..pipeline.terms import find_term
 
     term = record.get("term")
     if isinstance(term, str) and "text" not in record:  # a term is its own text
         record = {**record, "text": term.strip(), "mention": term.strip()}
     text, mention = record.get("text"), record.get("mention")
     if isinstance(text, str) and isinstance(mention, str) and not {"start", "end"} & record.keys():
-        found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(mention)}(?!\w)", text)]
+        found = find_term(mention, text)
         if len(found) != 1:
             got = f"{quoted(mention)} {len(found)} times in the text and no offsets"
             raise PelError(Errors.E672.format(where=where, got=got))

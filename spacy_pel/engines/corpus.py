@@ -33,12 +33,16 @@ class Columns(NamedTuple):
     """The columns of a table, or keys of JSON, with the text and the id of a document, in any case.
 
     Attributes:
-        text: None = "text".
+        text: None = the first of ``usual`` that there is.
         id: None = "id", which may be missing.
+        usual: names of the column of texts.
+        option: that names it.
     """
 
     text: str | None = None
     id: str | None = None
+    usual: tuple[str, ...] = ("text",)
+    option: str = "--text-column"
 
     def of(self, record: Collection[str], where: str) -> tuple[str, str | None]:
         """The keys of text and id among those of an object or row.
@@ -46,9 +50,10 @@ class Columns(NamedTuple):
         Raises:
             PelError: if it lacks one.
         """
-        text, id = _find(record, self.text or "text"), _find(record, self.id or "id")
+        texts = (find_column(record, name) for name in ([self.text] if self.text else self.usual))
+        text, id = next(filter(None, texts), None), find_column(record, self.id or "id")
         if text is None or (id is None and self.id):
-            name, option = (self.id, "--id-column") if text is not None else (self.text or "text", "--text-column")
+            name, option = (self.id, "--id-column") if text is not None else (self.text or self.usual[0], self.option)
             got = ", ".join(shortened(name, 40) for name in record)
             raise PelError(Errors.E641.format(where=where, name=name, got=shortened(got), option=option))
         return text, id
@@ -57,7 +62,7 @@ class Columns(NamedTuple):
 USUAL_COLUMNS = Columns()
 
 
-def _find(names: Collection[str], name: str) -> str | None:
+def find_column(names: Collection[str], name: str) -> str | None:
     """The name itself, or else the only one that differs from it in case alone."""
     if name in names:
         return name
@@ -120,7 +125,7 @@ class Corpus:
         if self.format != "tables" and self.format not in formats:
             got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
             raise PelError(Errors.E640.format(got=got, known=", ".join(sorted(formats))))
-        if columns != USUAL_COLUMNS and self.format not in (*_TABLES, "tables"):
+        if (columns.text or columns.id) and self.format not in (*_TABLES, "tables"):
             option = "--text-column" if columns.text else "--id-column"
             raise PelError(Errors.E639.format(known=", ".join(_TABLES), option=option, got=self.format))
 
@@ -196,11 +201,20 @@ class Corpus:
                 for document in PubtatorCorpus()([name]):
                     yield Document(document.id, document.text, meta=document.meta)
             else:
-                kinds = (kind for kind, endings in _TABLES.items() if path.lower().endswith(endings))
-                kind = next(kinds) if self.format == "tables" else self.format
-                rows = _rows(kind, name, None if self._is_local else self._open(path), self.columns)
-                for number, (place, row) in enumerate(rows, start=1):
-                    yield document_of(row, number, f"{name}, {place}", self.columns)
+                for number, (where, row) in enumerate(self.rows(path), start=1):
+                    yield document_of(row, number, where, self.columns)
+
+    def rows(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The objects or rows of one of the ``files`` that is a table or JSON lines, and where they are.
+
+        Raises:
+            PelError: if it is not in the format, or lacks a column.
+        """
+        name = Path(path if self.is_folder else self.path)  # errors name the file as the user does
+        kinds = (kind for kind, endings in _TABLES.items() if path.lower().endswith(endings))
+        kind = next(kinds) if self.format == "tables" else self.format
+        rows = _rows(kind, name, None if self._is_local else self._open(path), self.columns)
+        yield from ((f"{name}, {place}", row) for place, row in rows)
 
     def _open(self, path: str) -> IO[bytes]:
         raw: Any = self._files.open_input_file(path)
@@ -249,7 +263,7 @@ def _rows(kind: str, path: Path, file: IO[bytes] | None, columns: Columns) -> It
     elif kind == "parquet":
         yield from ((f"row {number}", row) for number, row in enumerate(document_rows(path, file), start=1))
     else:
-        names, rows = open_table(path, columns.text or "text", file)
+        names, rows = open_table(path, columns.text or columns.usual[0], file)
         if names:
             columns.of(names, f"{path}")  # also where there are no rows, as of a table without a header
         yield from ((f"line {line}", row) for line, row in rows)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,6 +17,7 @@ from ..util.console import progress_bar
 from .batch import link_documents, process_pipeline
 from .corpus import Columns, Corpus, Part
 from .output import PartedOutput, Report
+from .terms import TERM_COLUMNS, TermSettings, map_documents
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class LinkJob:
         codes: vocabularies whose codes to add to each mention, or "all".
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
         code: Python files with parts of the pipeline that are the user's own, which each worker imports.
+        terms: the texts are terms, to be mapped as a whole; None = mentions in them are linked.
     """
 
     pipeline: str
@@ -52,6 +54,7 @@ class LinkJob:
     codes: tuple[str, ...] = ()
     omop_concepts: str = ""
     code: tuple[str, ...] = ()
+    terms: TermSettings | None = None
 
 
 @runtime_checkable
@@ -97,7 +100,10 @@ class LinkRun:
     def __init__(
         self, job: LinkJob, batch_size: int | None, check: Callable[[Document], object] = lambda document: None
     ) -> None:
-        self._corpus = corpus = Corpus(job.input, job.format_name, Columns(job.text_column, job.id_column))
+        columns = Columns(job.text_column, job.id_column)
+        if job.terms:
+            check, columns = job.terms.read, columns._replace(usual=TERM_COLUMNS, option="--term-column")
+        self._corpus = corpus = Corpus(job.input, job.format_name, columns)
         self._n_documents = self._without_text = 0
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
         for document in corpus:
@@ -107,7 +113,8 @@ class LinkRun:
         if not self._n_documents:
             raise PelError(Errors.E645.format(path=job.input))
         if n := self._without_text:
-            what = f"{self._n_documents:,} document{'s' * (self._n_documents > 1)} {'has' if n == 1 else 'have'}"
+            kind = "term" if job.terms else "document"
+            what = f"{self._n_documents:,} {kind}{'s' * (self._n_documents > 1)} {'has' if n == 1 else 'have'}"
             logger.info("%s of %s no text to link", f"{n:,}", what)
         self.pipeline = load_pipeline(Path(job.pipeline))
         nlp, _, component = self.pipeline
@@ -125,6 +132,7 @@ class LinkRun:
             "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
             "codes": ",".join(job.codes) or "none",
+            **({"terms": asdict(job.terms)} if job.terms else {}),
         }
         self._resumed_after, self._seconds = self._n_documents, 0.0
 
@@ -154,7 +162,7 @@ class LinkRun:
         started = time.perf_counter()
         missing = (part for part in self._corpus.parts(job.part_size or 1) if part.number not in written)
         n_missing = self._n_documents - self._resumed_after
-        with closing(workers(missing)) as reports, progress_bar("Linking documents", n_missing) as bar:
+        with closing(workers(missing)) as reports, progress_bar("Linking", n_missing) as bar:
             for linked in reports:
                 report.add(linked)
                 report.check()
@@ -207,9 +215,13 @@ class PartLinker:
         self.pipeline, self.output = pipeline, output
         self.codes = Codes(pipeline.component.kb, job.codes)
         self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "batch_size": batch_size}
+        self.terms = job.terms
 
     def link(self, number: int, documents: list[Document]) -> Report:
         """Link a part and write it."""
+        if self.terms:
+            mapped = map_documents(self.pipeline, documents, self.terms, top_k=self.settings["n_candidates"])
+            return self.output.write(number, mapped)
         linked = link_documents(self.pipeline, documents, codes=self.codes, **self.settings)
         return self.output.write(number, linked, codes=self.codes.names)
 

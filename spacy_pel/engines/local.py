@@ -63,7 +63,7 @@ class LocalEngine:
 
     def _link(self, job: LinkJob, parts: PartedOutput) -> dict[str, Any]:
         output = Path(job.output)
-        to = output_format(job.to, output)
+        to = output_format(job.to, output, terms=job.terms is not None)
         done, left_out = (output.with_name(f"{output.name}.{end}") for end in ("done.json", "left_out.jsonl"))
         if output.exists() and are_nested(job.input, job.output):
             raise PelError(Errors.E649.format(path=output))
@@ -84,7 +84,7 @@ class LocalEngine:
             left_out.unlink(missing_ok=True)
             if report.left_out:
                 write_jsonl(left_out, report.left_out)
-            write_links(output, parts, to, codes, concepts)
+            write_links(output, parts, to, codes, concepts, terms=job.terms is not None)
         except KeyboardInterrupt:
             logger.info("Interrupted. What was linked is saved; run the same command with --resume to continue.")
             raise

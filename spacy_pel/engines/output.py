@@ -34,6 +34,7 @@ from ..util import write_jsonl
 from ..util.console import now
 from ..util.writing import locked, unwritable
 from .corpus import file_system
+from .terms import write_terms
 
 # endings of the output's name, and what writes it
 _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
@@ -46,8 +47,11 @@ _FORMATS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "brat": ((".brat",), write_brat),
     "omop": ((".csv", ".csv.gz"), write_omop),
 }
+_LINK_FORMATS = tuple(_FORMATS)
+_FORMATS |= {"sssom": ((".sssom.tsv",), write_terms), "usagi": ((".csv",), write_terms)}
 _ANY_NAME = ("pubtator", "brat")  # readers know the others by the file's name
 PART_FORMATS = ("jsonl", "parquet", "csv", "tsv")
+_TERM_FORMATS = ("sssom", *PART_FORMATS, "usagi")
 _KINDS = tuple(ending for name in PART_FORMATS for ending in _FORMATS[name][0])
 _VERSION = 4  # of the parts
 # "_": no data, as for Spark
@@ -57,13 +61,14 @@ _PART = re.compile(rf"part-(\d{{6,}})(?:{'|'.join(map(re.escape, _KINDS))})")
 _OTHER = re.compile(rf"_report-\d{{6,}}\.json|{_SETTINGS}|{_SUCCESS}|{_LEFT_OUT}|{_UNFINISHED}\w+")
 
 
-def output_format(name: str, output: str | Path, known: Sequence[str] = tuple(_FORMATS)) -> str:
+def output_format(name: str, output: str | Path, known: Sequence[str] = (), *, terms: bool = False) -> str:
     """Choose the format of an output.
 
     Args:
         name: one of the formats, or "auto" = by the output's name.
         output: the file, or the folder for "brat".
-        known: the formats to choose from.
+        known: the formats to choose from; none = all.
+        terms: of mapped terms, not of linked documents.
 
     Returns:
         The format.
@@ -71,6 +76,7 @@ def output_format(name: str, output: str | Path, known: Sequence[str] = tuple(_F
     Raises:
         PelError: if there is no such format, or the output's name is another format's.
     """
+    known = known or (_TERM_FORMATS if terms else _LINK_FORMATS)
     if name != "auto" and name not in known:
         raise PelError(Errors.E646.format(known=", ".join(("auto", *known)), got=name))
     candidates = known if name == "auto" else [name]
@@ -105,6 +111,8 @@ def write_links(
     format_name: str,
     codes: Sequence[str] = (),
     concepts: OmopConcepts | None = None,
+    *,
+    terms: bool = False,
 ) -> None:
     """Write linked documents in a format, atomically.
 
@@ -114,12 +122,15 @@ def write_links(
         format_name: see ``output_format``.
         codes: the vocabularies whose codes the mentions have.
         concepts: of OMOP, for these codes.
+        terms: they are mapped terms.
 
     Raises:
         PelError: if the output cannot be written.
     """
     write = _FORMATS[format_name][1]
-    if write in (write_table, write_parquet):
+    if terms:
+        write = partial(write_terms, to=format_name)
+    elif write in (write_table, write_parquet):
         write = partial(write, codes=codes)
     elif write is write_omop:
         write = partial(write, concepts=concepts)

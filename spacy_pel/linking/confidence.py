@@ -307,12 +307,11 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
     filled, features = table.filled, table.features
     rows, first = np.arange(len(shares)), shares.argmax(axis=1)
 
-    def column(name: str) -> Floats:
-        missing = 1.0 if name == MENTION_TYPE else 0.0  # what a mention without types has beside one that has them
-        return np.where(filled, features.get(name, missing), 0.0).astype(np.float64)
+    def column(name: str, default: float = 0.0) -> Floats:
+        return np.where(filled, features.get(name, default), 0.0).astype(np.float64)
 
-    def of_first(name: str) -> Floats:
-        return column(name)[rows, first]
+    def of_first(name: str, default: float = 0.0) -> Floats:
+        return column(name, default)[rows, first]
 
     ordered = np.sort(shares, axis=1)
     best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(shares))
@@ -328,7 +327,7 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
         of_first("popularity") <= 0,  # is the entity unseen?
         of_first("name"),  # cosine with its nearest name
         of_first("edit"),  # similarity to the spelling of its nearest name
-        np.log(of_first(MENTION_TYPE) + 1e-2),  # as the detector reads the mention
+        np.log(of_first(MENTION_TYPE, 1.0) + 1e-2),  # as the detector reads the mention; 1 where none does
         cosines[rows, first] >= cosines.max(axis=1) - _CLOSE,  # has no candidate a higher cosine?
         of_first("edit") >= column("edit").max(axis=1) - _CLOSE,  # is none spelled more like it?
         np.log([max(1, len(form)) for form in forms]),

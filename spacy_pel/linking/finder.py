@@ -31,8 +31,15 @@ _NEAR = 32  # characters beside a mention, more than such a word has; a text may
 _SENTENCE = 3  # blanks: "HIV/AIDS" is no text in capitals
 
 
-def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]]) -> EntityTypes:
+def check_entity_types(
+    kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]], *, error: str = Errors.E500
+) -> EntityTypes:
     """The setting ``entity_types`` of a linker, as sets.
+
+    Args:
+        kb: has the types.
+        entity_types: label -> types or ids.
+        error: text of the error.
 
     Raises:
         PelError: if it names what is neither a type nor an id of the KB.
@@ -43,7 +50,7 @@ def check_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[st
         if unknown := sorted(name for name in names.difference(types) if name not in kb):
             hints = (did_you_mean_value(name, types) or did_you_mean_id(kb, name) for name in unknown)
             listed = ", ".join(map(str.__add__, unknown, hints))
-            raise PelError(Errors.E500.format(label=label, types=listed, known=listed_values(types) or "none"))
+            raise PelError(error.format(label=label, types=listed, known=listed_values(types) or "none"))
     return by_label
 
 

@@ -46,6 +46,7 @@ from .linker_data import (
 )
 from .mentions import PHRASE, add_extensions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings, check_parts
+from .terms import PairCheck, TermMatch, check_pairs, match_terms, term_query
 
 Links = list[list[Link | None]]
 _CONFIG = "config.cfg"  # of a pipeline
@@ -420,6 +421,47 @@ class ProxyEntityLinker(Pipe):
             raise PelError(Errors.E011.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__))
         (query,) = self._queries(span.doc, [span])
         return self._as_phrase(span, explain(self.linker, query, written=span.text))
+
+    # -- lists of terms ----------------------------------------------------------------------
+
+    def map(
+        self, terms: Iterable[str | Span], *, types: Sequence[str] = (), top_k: int = 5, always: bool = False
+    ) -> list[TermMatch]:
+        """What do terms mean that stand alone, as in a table?
+
+        Args:
+            terms: texts, or spans, which are read in their documents.
+            types: of each term the types that its entity may have, or ids with all that is below them, with "|" between
+                several; "" = any. Empty = none has any.
+            top_k: alternatives of each.
+            always: never answer NIL, but for want of candidates or because a correction says so.
+
+        Returns:
+            One for each, in order; a term that comes again is linked once.
+
+        Raises:
+            PelError: if the knowledge base lacks a type.
+        """
+        queries = list(map(self._query, terms))
+        if types:
+            queries = [replace(query, label=label) for query, label in zip(queries, types, strict=True)]
+        return match_terms(self.linker, queries, top_k=top_k, always=always)
+
+    def check(self, pairs: Iterable[tuple[str | Span, str]]) -> list[PairCheck]:
+        """Do ids mean what texts say?
+
+        Args:
+            pairs: a text, or a span, which is read in its document; and an id, or a code in another vocabulary. "|"
+                stands between several of which any is right.
+
+        Returns:
+            One for each, in order.
+        """
+        texts, ids = zip(*pairs, strict=True) if (pairs := list(pairs)) else ((), ())
+        return check_pairs(self.linker, list(map(self._query, texts)), ids, [""] * len(ids))
+
+    def _query(self, term: str | Span) -> MentionQuery:
+        return self._queries(term.doc, [term])[0] if isinstance(term, Span) else term_query(term, self.kb)
 
     # -- use ---------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from spacy_pel.util import console, logger, progress
 from .conftest import done, run
 
 COMMANDS = """
-    average calibrate compare convert debug demo estimate evaluate explain index info link mine quickstart
+    average calibrate check compare convert debug demo estimate evaluate explain index info link map mine quickstart
     report serve teach train verify
 """.split()
 GROUPS = {

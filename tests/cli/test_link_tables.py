@@ -89,7 +89,7 @@ def test_nothing_is_lost_or_mixed(folder, tmp_path, name):
         delimiter = "\t" if name == "out.tsv" else ","
         frame = pandas.read_csv(tmp_path / name, sep=delimiter, dtype=str, keep_default_na=False)
         columns = ["meta_text", "meta_start", "meta_meta_name", "meta_name", "meta_MESH", *keys[5:]]
-        assert sorted(frame.columns[10:]) == sorted(columns) and frame.columns[9] == "MESH"
+        assert sorted(frame.columns[11:]) == sorted(columns) and frame.columns[10] == "MESH"
         assert frame[["document", "text", *columns]].to_numpy().tolist() == [
             [ids[at], text, *AWKWARD_ROWS[at][2:]]
             for at, text in ((0, "fever"), (0, "kidney stone"), (1, "fever"), (2, "fever"))

@@ -311,3 +311,14 @@ def test_too_few_documents_are_said(kb, caplog):
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         fit_mentions(linker, queries, gold, documents=[0] * len(queries))
     assert "PEL-W507" in caplog.text and not linker.decider.confidence.is_fitted
+
+
+def test_p_right_without_a_detector_is_that_of_mentions_without_types():
+    table, answers, gold = made_up(400, 0)
+    types = np.random.default_rng(1).random(table.kb_rows.shape).astype(np.float32)
+    confidence, queries = Confidence(), queries_of([""] * 400)
+    confidence.fit(table.plus({MENTION_TYPE: types}), answers, gold, queries)
+    forms = [query.form for query in queries]
+    beside = table.plus({MENTION_TYPE: np.ones_like(types)})  # as where another mention of the batch has types
+    alone, among = (confidence.assess(one, answers.shares, answers.nil_scores, forms).link for one in (table, beside))
+    assert alone.tolist() == among.tolist()

@@ -45,8 +45,10 @@ def open_table(
         PelError: if the file is missing or not UTF-8; while reading, if a row has more or fewer cells than the header,
             or a quotation mark is not closed. Names the line.
     """
-    # Excel takes the delimiter from a first line such as "sep=;"
-    lines = dropwhile(lambda line: line[1].strip()[:4] in ("", "sep="), read_lines(path, file, line_ends="\n"))
+    # Excel takes the delimiter from a first line such as "sep=;", and SSSOM begins with its metadata
+    about = "#" if ".sssom." in path.name else "sep="
+    lines = read_lines(path, file, line_ends="\n")
+    lines = dropwhile(lambda line: not line[1].strip() or line[1].startswith(about), lines)
     first = next(lines, (0, ""))
     delimiter = _delimiter(path, first[1], column)
     cells = read_cells(path, chain([first], lines), delimiter=delimiter, texts=True)

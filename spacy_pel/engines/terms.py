@@ -1,0 +1,208 @@
+"""Lists of terms and codes as files: terms of rows and the text around them; answers as tables, SSSOM and for Usagi."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..corpora.formats.tables import write_rows
+from ..errors import Errors, PelError
+from ..linking import MentionQuery
+from ..pipeline.gold import query_maker
+from ..pipeline.saved import LoadedPipeline
+from ..pipeline.terms import find_term, match_terms, term_query
+from ..types import NIL, Document, Mention
+from ..util import atomic_path, write_jsonl
+from ..util.files import ending_of
+from ..util.writing import write_text
+from ..util.xrefs import split_id
+from .corpus import find_column
+
+TERM_COLUMNS = ("term", "text", "name", "label", "subject_label")  # those that are read unless one is named
+Row = dict[str, Any]
+_ALTERNATIVES = "alternatives"
+NO_TERM = "sssom:NoTermFound"
+_PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch"}
+_JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": "semapv:ManualMappingCuration"}
+_LEXICAL = "semapv:LexicalMatching"
+_EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER"}
+_PREFIXES = {
+    "UMLS": "https://uts.nlm.nih.gov/uts/umls/concept/",
+    "MESH": "http://id.nlm.nih.gov/mesh/",
+    "SNOMEDCT": "http://snomed.info/id/",
+    "ORPHA": "http://www.orpha.net/ORDO/Orphanet_",
+    "TERM": "https://example.org/terms/",
+    "ID": "https://example.org/ids/",
+}
+
+
+@dataclass(frozen=True)
+class TermSettings:
+    """How terms are mapped.
+
+    Attributes:
+        type_column: has the types, or ids above, that the entity of a term may have; None = any.
+        context_column: has a text that the term is in; None = there is none.
+        always: never answer NIL.
+    """
+
+    type_column: str | None = None
+    context_column: str | None = None
+    always: bool = False
+
+    def read(self, document: Document) -> tuple[str, str, str]:
+        """Term, types and context of a row. RAISES (PelError): if it lacks a column."""
+        cells = [document.text.strip()]
+        for name, option in ((self.type_column, "--type-column"), (self.context_column, "--context-column")):
+            key = find_column(document.meta, name or "")
+            if name and key is None:
+                where, got = f"The row of term {document.id}", ", ".join(document.meta) or "none"
+                raise PelError(Errors.E641.format(where=where, name=name, got=got, option=option))
+            cells.append(str(document.meta[key] or "").strip() if key else "")
+        return cells[0], cells[1], cells[2]
+
+
+def term_queries(pipeline: LoadedPipeline, terms: Iterable[tuple[str, str, str]]) -> list[MentionQuery]:
+    """A query for each term, label and context; the term is read alone where the context has it nowhere."""
+    ask, kb = query_maker(pipeline.nlp, name=pipeline.name), pipeline.component.kb
+    queries: list[MentionQuery] = []
+    for term, label, context in terms:
+        places = find_term(term, context) if term else []
+        mentions = [Mention(start, start + len(term), label) for start in places[:1]]
+        queries += ask(Document("", context, mentions)) or [term_query(term, kb, label)]
+    return queries
+
+
+def map_documents(
+    pipeline: LoadedPipeline, documents: Sequence[Document], settings: TermSettings, *, top_k: int
+) -> Iterator[dict[str, Any]]:
+    """Map documents that are terms.
+
+    Yields:
+        A record for each, with one mention, whose "kb_id" is the answer.
+
+    Raises:
+        PelError: if a column is missing, or the knowledge base lacks a type.
+    """
+    rows = list(map(settings.read, documents))
+    with pipeline.nlp.memory_zone():
+        queries = term_queries(pipeline, rows)
+        matches = match_terms(pipeline.component.linker, queries, top_k=top_k, always=settings.always)
+    for document, (term, _, _), match in zip(documents, rows, matches, strict=True):
+        mention = {"kb_id": match.id, **asdict(match)}
+        yield {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}
+
+
+def write_terms(path: Path, records: Iterable[dict[str, Any]], to: str) -> None:
+    """Write mapped terms, a row for each, atomically.
+
+    Args:
+        path: the file.
+        records: of ``map_documents``.
+        to: "jsonl", "parquet", "csv", "tsv", "sssom" or "usagi".
+
+    Raises:
+        PelError: if the file cannot be written.
+    """
+    about: list[str] = []
+    rows = [_term_row(record) for record in records]
+    if to == "sssom":
+        rows = list(map(_sssom_row, rows))
+        about = _sssom_head(rows)
+    elif to == "usagi":
+        rows = list(map(_usagi_row, rows))
+    write_records(path, rows, about=about)
+
+
+def _term_row(record: Mapping[str, Any]) -> Row:
+    [match] = record["mentions"]
+    row = {"row": record["id"], **{key: value for key, value in match.items() if key != "kb_id"}}
+    return row | {f"meta_{key}" if key in row else key: value for key, value in record["meta"].items()}
+
+
+def _sssom_row(row: Row) -> Row:
+    is_nil = row["id"] == NIL
+    return {
+        "subject_id": _curie(row["row"], "TERM"),
+        "subject_label": row["term"],
+        "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
+        "object_id": NO_TERM if is_nil else _curie(row["id"], "ID"),
+        "object_label": row["name"],
+        "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
+        "confidence": row["probability"],
+        "mapping_tool": "spacy_pel",
+    }
+
+
+def _curie(key: str, prefix: str) -> str:
+    """An id with a prefix: for codes of the UMLS and MeSH theirs."""
+    key = "_".join(key.split())
+    return key if ":" in key else f"{split_id(key)[0] or prefix}:{key}"
+
+
+def _sssom_head(rows: Sequence[Row]) -> list[str]:
+    used = {row[key].partition(":")[0] for row in rows for key in ("subject_id", "object_id")} - {"sssom"}
+    prefixes = {prefix: _PREFIXES.get(prefix, f"http://purl.obolibrary.org/obo/{prefix}_") for prefix in sorted(used)}
+    return [
+        "#mapping_set_id: https://example.org/mappings",
+        "#license: https://w3id.org/sssom/license/unspecified",
+        "#curie_map:",
+        *(f"#  {prefix}: {json.dumps(address)}" for prefix, address in prefixes.items()),
+    ]
+
+
+def _usagi_row(row: Row) -> Row:
+    """What Usagi imports; concept ids are those of a knowledge base made of OMOP's CONCEPT.csv."""
+    ids = [row["id"]] if row["id"] != NIL else []
+    return {
+        "sourceCode": row["row"],
+        "sourceName": row["term"],
+        "sourceFrequency": 1,
+        "sourceAutoAssignedConceptIds": ";".join([*ids, *(one["id"] for one in row[_ALTERNATIVES])]),
+        "matchScore": row["probability"],
+        "equivalence": _EQUIVALENCES.get(row["relation"], "UNMATCHED"),
+    }
+
+
+def write_records(path: Path, rows: Sequence[Row], *, about: Iterable[str] = ()) -> None:
+    """Write rows as JSON lines, Parquet, TSV or else CSV, by the file's name, atomically.
+
+    Args:
+        path: the file.
+        rows: their keys are the columns, in the order in which they come first.
+        about: lines before the header of a CSV or TSV.
+
+    Raises:
+        PelError: if the file cannot be written.
+    """
+    ending = ending_of(path)
+    if ending == ".jsonl":
+        write_jsonl(path, rows)
+        return
+    header = list(dict.fromkeys(key for row in rows for key in row))
+    if ending == ".parquet":
+        columns = {key: [_plain(row.get(key)) for row in rows] for key in header}
+        with atomic_path(path) as part:
+            pq.write_table(pa.table(columns), part)
+        return
+    with write_text(path) as file:
+        file.writelines(f"{line}\n" for line in about)
+        cells = ([_text(row.get(key)) for key in header] for row in rows)
+        write_rows(file, chain([header], cells), "\t" if ending == ".tsv" else ",")
+
+
+def _plain(value: Any) -> Any:
+    """As a column of Parquet holds it: what is neither a number nor a list of alternatives is text."""
+    is_alternatives = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return value if value is None or isinstance(value, float) or is_alternatives else _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict) and "probability" in value[0]:
+        return " | ".join("{id} {name} ({probability:.3f})".format(**one) for one in value)
+    return value if isinstance(value, str) else "" if value is None or value == [] else json.dumps(value)

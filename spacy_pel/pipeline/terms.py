@@ -1,0 +1,241 @@
+"""Lists of terms and codes: what a term means without a text around it, and whether a given id is what it means."""
+
+import copy
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..candidates.name_evidence import NAMED
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..linking import Link, Linker, MentionQuery, make_queries
+from ..linking.confidence import DEPTH
+from ..linking.corrections.matching import LISTED
+from ..linking.decider import Ranked
+from ..linking.finder import check_entity_types
+from ..types import NIL
+from ..util import normalize_alias
+from ..util.arrays import numbered, softmax
+
+AGREES, BROADER, NARROWER, OTHER, UNCLEAR = "agrees", "broader", "narrower", "other", "unclear"
+UNKNOWN, RETIRED, LABEL = "unknown", "retired", "label"
+SEVERAL = "|"  # between ids or types in a cell
+_NAMES = frozenset(NAMED) - {"derivation"}
+_SPELLED_ALIKE = 0.8
+_LIKELY = 0.5  # P(right) of what a given id is compared with
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another entity that a term may mean, with P(right)."""
+
+    id: str
+    name: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class TermMatch:
+    """What a term means.
+
+    Attributes:
+        term: as given.
+        id: of an entity, or "NIL".
+        name: its preferred name; None for NIL.
+        probability: P(right) of the answer.
+        relation: "exact", or "broader" if the entity is broader than the term; None for NIL.
+        rests_on: "preferred name", "synonym", "annotated text", "spelling", "vector", "correction" or "list" (of short
+            forms); None for NIL.
+        alternatives: other entities, the likeliest first.
+    """
+
+    term: str
+    id: str
+    name: str | None
+    probability: float
+    relation: str | None
+    rests_on: str | None
+    alternatives: list[Alternative]
+
+
+@dataclass(frozen=True)
+class PairCheck:
+    """Whether an id is what a text means.
+
+    Attributes:
+        text, id: as given.
+        probability: P(right) of the id, or of its successor.
+        verdict: "agrees"; "broader" or "narrower", if the entity of the id is that; "other", if the text likely means
+            something else; "unclear"; "unknown" or "retired" of an id; "label", if this is no name of the id.
+        better: the id that the text likely means, or the successor; None = there is none.
+        better_name: its preferred name.
+        better_probability: P(right) of it.
+    """
+
+    text: str
+    id: str
+    probability: float
+    verdict: str
+    better: str | None = None
+    better_name: str | None = None
+    better_probability: float | None = None
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the id should be looked at."""
+        return self.verdict not in (AGREES, UNCLEAR)
+
+
+class _Answer(NamedTuple):
+    link: Link
+    probabilities: dict[str, float]  # P(right) of each candidate, best first
+    rests_on: str | None
+
+
+def match_terms(
+    linker: Linker, queries: Sequence[MentionQuery], *, top_k: int = 5, always: bool = False
+) -> list[TermMatch]:
+    """What terms mean; one that comes again is linked once.
+
+    Args:
+        linker: any.
+        queries: the terms, each with "", or types of the KB or ids with all below them, as its label; several with "|"
+            between them.
+        top_k: alternatives of each.
+        always: never answer NIL, but for want of candidates or because a correction says so.
+
+    Raises:
+        PelError: if the KB lacks a type.
+    """
+    if labels := {query.label for query in queries} - {"", *linker.entity_types}:
+        types = {label: label.split(SEVERAL) for label in sorted(labels)}
+        linker = copy.copy(linker)
+        checked = check_entity_types(linker.kb, types, error=Errors.E537)
+        linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
+    distinct, which = numbered(queries)
+    matches = [_match(linker.kb, *one, top_k) for one in zip(distinct, _answers(linker, distinct, always), strict=True)]
+    return [matches[number] for number in which.tolist()]
+
+
+def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) -> TermMatch:
+    link = answer.link
+    others = {key: p for key, p in answer.probabilities.items() if key != link.kb_id}
+    alternatives = [Alternative(key, kb[key].canonical_name, _digits(p)) for key, p in list(others.items())[:top_k]]
+    name = None if link.kb_id == NIL else kb[link.kb_id].canonical_name
+    found = link.kb_id, name, _digits(link.probability), link.relation, answer.rests_on
+    return TermMatch(query.surface, *found, alternatives)
+
+
+def check_pairs(
+    linker: Linker, queries: Sequence[MentionQuery], ids: Sequence[str], labels: Sequence[str]
+) -> list[PairCheck]:
+    """Whether ids are what texts mean.
+
+    Args:
+        linker: any.
+        queries: the texts.
+        ids: of each an id, or codes in another vocabulary; any of several with "|" between them.
+        labels: a name that the id should have; "" = none was given.
+
+    Returns:
+        One for each, in order.
+    """
+    distinct, which = numbered(queries)
+    answers = _answers(linker, distinct, always=False)
+    pairs = zip(queries, ids, labels, which.tolist(), strict=True)
+    return [_check(linker.kb, query, given, label, answers[n]) for query, given, label, n in pairs]
+
+
+def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
+    link, written = answer.link, [part.strip() for part in given.split(SEVERAL)]
+    known = {now: one for one in written if (now := kb.resolve(one))}
+    is_live = any(now in written for now in known)
+    is_retired = not is_live and (bool(known) or any(map(kb.is_retired, written)))
+    known = known or {now: now for one in written for now in kb.ids_of_xref(one)}
+    probability = _digits(sum(p for key, p in answer.probabilities.items() if key in known))
+    likely = next(iter(answer.probabilities), None)
+    names = {normalize_alias(name) for one in known for name in (kb[one].canonical_name, *kb[one].aliases)}
+    if is_retired:
+        verdict, likely = RETIRED, next(iter(known), likely)
+    elif not known:
+        verdict = UNKNOWN
+    elif label and normalize_alias(label) not in names:
+        verdict = LABEL
+    elif link.kb_id in known:
+        verdict = BROADER if link.relation == BROADER else AGREES
+    elif normalize_alias(query.surface) in names:  # one of several meanings
+        verdict = AGREES
+    elif link.kb_id == NIL or link.probability < _LIKELY:
+        verdict = UNCLEAR
+    else:
+        above, below = (set(related) for related in (kb.ancestors(link.kb_id), kb.descendants(link.kb_id)))
+        verdict = BROADER if above & known.keys() else NARROWER if below & known.keys() else OTHER
+    if likely is None or (likely in known and verdict != RETIRED):
+        return PairCheck(query.surface, given, probability, verdict)
+    better = likely, kb[likely].canonical_name, _digits(answer.probabilities.get(likely, 0.0))
+    return PairCheck(query.surface, given, probability, verdict, *better)
+
+
+def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
+    if always:
+        linker = copy.copy(linker)
+        linker.threshold = 1.0
+    answers: list[_Answer] = []
+    for start in range(0, len(queries), linker.batch_size):
+        batch = queries[start : start + linker.batch_size]
+        ranked = linker.rank(batch, DEPTH)
+        for number, link in enumerate(linker.decide(ranked, DEPTH)):
+            scores = np.array(link.scores, dtype=np.float64)
+            shares = scores if linker.decider.gives_shares else softmax(scores[None])[0]
+            rests_on = None if link.kb_id == NIL else _rests_on(linker.kb, ranked, number, batch[number], link)
+            answers.append(_Answer(link, _probabilities(link, shares), rests_on))
+    return answers
+
+
+def _probabilities(link: Link, shares: np.ndarray) -> dict[str, float]:
+    """P(right) of each candidate: what the answer leaves goes to the others and to NIL by their scores."""
+    left = 1.0 - link.probability
+    if link.kb_id == NIL:
+        return dict(zip(link.ids, (left * shares).tolist(), strict=True))
+    nil = min(max(link.nil_score, 0.0), 1.0)
+    weights = shares * (1.0 - nil)
+    weights[0] = 0.0
+    others = left * weights / max(weights.sum() + nil, 1e-12)
+    return dict(zip(link.ids, [link.probability, *others[1:].tolist()], strict=True))
+
+
+def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuery, link: Link) -> str:
+    """What the answer rests on, see ``TermMatch``."""
+    if link.learned is not None:
+        return "correction"
+    if ranked.matches is not None and ranked.matches.entries[number] == LISTED:
+        return "list"
+    table, read = ranked.table, ranked.queries[number].surface
+    column = int((table.kb_rows[number] == kb.row(link.kb_id)).argmax())
+    told = {name for name, values in table.features.items() if values[number, column] > 0}
+    if told & _NAMES and read in query.surface:
+        return "preferred name" if "preferred" in told else "synonym"
+    if "prior" in told:
+        return "annotated text"
+    alike = "edit" in told and table.features["edit"][number, column] >= _SPELLED_ALIKE
+    return "spelling" if alike or told & {*NAMED} else "vector"
+
+
+def _digits(probability: float) -> float:
+    """Six digits, so that the smallest are still in order."""
+    return float(f"{probability:.6g}")
+
+
+def term_query(term: str, kb: KnowledgeBase, label: str = "") -> MentionQuery:
+    """A term that is all there is to read. RAISES (PelError): if it is no text."""
+    if not isinstance(term, str):
+        raise PelError(Errors.E011.format(expected="texts or Spans", got=type(term).__name__))
+    return make_queries(term, [(0, len(term), label)], types=[None], forms={}, listed={}, kb=kb)[0]
+
+
+def find_term(term: str, text: str) -> list[int]:
+    """Where a text has a term as whole words."""
+    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(term)}(?!\w)", text)]
