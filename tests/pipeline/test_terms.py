@@ -82,7 +82,7 @@ def test_types_always_and_spans(nlp, linker):
     assert linker.map([doc[0:1]])[0].id == "D2"
     with pytest.raises(PelError, match="E537.*got T999"):
         linker.map(["MI"], types=["T999"])
-    with pytest.raises(PelError, match="E536.*got int"):
+    with pytest.raises(PelError, match="E011.*got int"):
         linker.map([1])
     assert linker.linker.entity_types == {} and linker.linker.threshold is None, "the linker is not changed"
 
