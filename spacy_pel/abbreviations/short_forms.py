@@ -1,7 +1,7 @@
 """Lists of short forms that decide what a text does not define: a house's own, and that of clinical notes."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
@@ -73,6 +73,7 @@ class Sense(NamedTuple):
         source: the name of the list.
         mark: as in the row.
         kb_id: the meaning, where that is an id of the knowledge base.
+        form: the short form, where a list decides of a mention.
     """
 
     meaning: str
@@ -80,6 +81,7 @@ class Sense(NamedTuple):
     source: str
     mark: str
     kb_id: str = ""
+    form: str = ""
 
     @property
     def is_sure(self) -> bool:
@@ -287,15 +289,44 @@ def senses_of(
     senses: list[Sense | None] = []
     for start, end, _ in mentions:
         sense = listed.get((start, end))
-        if sense is None or not sense.counts(text[start:end], defined):
+        form = text[start:end]
+        if sense is None or not sense.counts(form, defined):
             sense = None
         elif sense.meaning in kb:
-            sense = sense._replace(kb_id=sense.meaning)
+            sense = sense._replace(kb_id=sense.meaning, form=form)
         elif _ID.fullmatch(sense.meaning) and not kb.ids(sense.meaning):
             warned = kb.memo.setdefault("unknown_of_lists", set())
             if sense.meaning not in warned:
-                logger.warning(Warnings.W513.format(id=sense.meaning, form=text[start:end], list=sense.source))
+                logger.warning(Warnings.W513.format(id=sense.meaning, form=form, list=sense.source))
                 warned.add(sense.meaning)
             sense = None
+        else:
+            sense = sense._replace(form=form)
         senses.append(sense)
     return senses
+
+
+def spelled_within(
+    text: str,
+    mentions: Iterable[tuple[int, int, str]],
+    listed: Mapping[tuple[int, int], Sense],
+    defined: Container[str],
+    kb: Any,
+) -> list[str | None]:
+    """Mentions that name nothing, with the long form of each short form in them that a list is sure of: "hemodialysis
+    x3" for "HD x3". The arguments are those of ``senses_of``; None = there is none in a mention, or it is one."""
+    places = sorted(listed)
+    spelled: list[str | None] = []
+    for start, end, _ in mentions:
+        parts, done = [], start
+        if (start, end) not in listed and not kb.ids(text[start:end]):
+            for first, last in places[bisect_left(places, (start, start)) :]:
+                if first >= end:
+                    break
+                sense = listed[first, last]
+                counts = sense.is_sure and not sense.is_nil and sense.counts(text[first:last], defined)
+                if counts and last <= end and kb.ids(sense.meaning):
+                    parts += [text[done:first], sense.meaning]
+                    done = last
+        spelled.append("".join([*parts, text[done:end]]) if parts else None)
+    return spelled

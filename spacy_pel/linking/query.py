@@ -1,11 +1,13 @@
 """What a linker is asked, a mention in its text, and what it answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..abbreviations.short_forms import Sense
+from ..abbreviations.documents import LongForms, spelled_out, whole_names
+from ..abbreviations.short_forms import Sense, senses_of, spelled_within
+from ..kb import KnowledgeBase
 from ..types import NIL, Candidate, MentionInText, Vectors
 from ..util.reading import read_apart
 
@@ -61,32 +63,34 @@ def make_queries(
     mentions: Sequence[tuple[int, int, str]],
     *,
     types: Sequence[Vectors | None],
-    spelled_out: Callable[[list[tuple[str, int]]], list[str | None]],
-    senses: Sequence[Sense | None] = (),
-    is_name: Callable[[str], object] | None = None,
+    forms: LongForms,
+    listed: Mapping[tuple[int, int], Sense],
+    kb: KnowledgeBase,
 ) -> list[MentionQuery]:
-    """Queries for the mentions of a text, with the text as it is read, see ``read_apart``.
+    """Queries for the mentions of a text, with the text as it is read, see ``read_apart``, and with the long forms of
+    abbreviations.
 
     Args:
         text: of a document.
         mentions: start, end and label of each.
         types: of each, as a detector read it.
-        spelled_out: given what is read of each and where it starts, what the linker reads instead of an abbreviation,
-            see ``replace_mention``; None = nothing.
-        senses: of each, from lists of short forms, see ``senses_of``: the linker reads their long forms.
-        is_name: tells which words are names together, and stay apart at a character of no width; None = none.
+        forms: what the document defines, from ``long_forms``.
+        listed: what lists of short forms say of the document, from ``listed_in``.
+        kb: the knowledge base.
     """
-    reading = read_apart(text, is_name)
+    reading = read_apart(text, kb.ids)
     queries: list[MentionQuery] = []
     places = reading.read([(start, end) for start, end, _ in mentions])
     for (start, end, label), of_mention, (first, last) in zip(mentions, types, places, strict=True):
         place = (reading.text, first, last) if first < last else (text, start, end)  # nothing of it is read
         queries.append(MentionQuery(*place, label, types=of_mention))
     surfaces = [(query.surface, start) for query, (start, _, _) in zip(queries, mentions, strict=True)]
-    for number, long_form in enumerate(spelled_out(surfaces)):
+    names = spelled_within(text, mentions, listed, forms, kb)
+    names = [name or within for name, within in zip(whole_names(text, mentions, kb), names, strict=True)]
+    for number, long_form in enumerate(spelled_out(surfaces, forms, names)):
         if long_form is not None:
             queries[number] = replace_mention(queries[number], long_form)
-    for number, sense in enumerate(senses):
+    for number, sense in enumerate(senses_of(text, mentions, listed, forms, kb)):
         if sense is not None:
             is_text = not sense.kb_id and sense.meaning != NIL
             read = replace_mention(queries[number], sense.meaning) if is_text else queries[number]

@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..abbreviations.documents import LongForms, long_forms, spelled_out, whole_names
-from ..abbreviations.short_forms import Sense, listed_in, senses_of
+from ..abbreviations.documents import LongForms, long_forms
+from ..abbreviations.short_forms import Sense, listed_in
 from ..corpora.document_stream import text_pieces
 from ..errors import Errors, PelError
 from ..linking import Correction, MentionQuery, make_queries
@@ -58,10 +58,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
                 for short, places in long_forms(doc).items() if detectors else ():
                     forms.setdefault(short, []).extend((offset + start, long_form) for start, long_form in places)
         mentions = [(mention.start, mention.end, mention.label) for mention in document.mentions]
-        kb = component.kb
-        read_as = partial(spelled_out, forms=forms, names=whole_names(text, mentions, kb))
-        senses = senses_of(text, mentions, listed, forms, kb)
-        return make_queries(text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
+        return make_queries(text, mentions, types=types, forms=forms, listed=listed, kb=component.kb)
 
     return queries_of_document
 

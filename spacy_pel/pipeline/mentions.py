@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from ..abbreviations.documents import long_forms, spelled_out, whole_names
-from ..abbreviations.short_forms import listed_in, senses_of
+from ..abbreviations.documents import long_forms
+from ..abbreviations.short_forms import listed_in
 from ..types import NIL, Vectors
 from ..types.semantic_types import GROUP_LABELS, ST21PV, mention_group, st21pv_type
 
@@ -141,13 +141,9 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool,
     """One for each span; the document is not changed. See ``whole_names`` for kb."""
     from ..linking import make_queries
 
-    forms = long_forms(doc) if expand_abbreviations else {}
+    forms, listed = (long_forms(doc), listed_in(doc)) if expand_abbreviations else ({}, {})
     mentions = [(span.start_char, span.end_char, span.label_) for span in spans]
-    names = whole_names(doc.text, mentions, kb)
-    read_as = partial(spelled_out, forms=forms, names=names)
-    senses = senses_of(doc.text, mentions, listed_in(doc) if expand_abbreviations else {}, forms, kb)
-    types = span_types(doc, spans)
-    return make_queries(doc.text, mentions, types=types, spelled_out=read_as, senses=senses, is_name=kb.ids)
+    return make_queries(doc.text, mentions, types=span_types(doc, spans), forms=forms, listed=listed, kb=kb)
 
 
 def write_links(
