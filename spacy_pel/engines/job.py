@@ -34,6 +34,7 @@ class LinkJob:
         overwrite: replace an output that exists.
         text_column, id_column: columns or keys of the input, see ``Columns``.
         codes: vocabularies whose codes to add to each mention, or "all".
+        min_p: the least P(right) of the mentions to write.
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
         code: Python files with parts of the pipeline that are the user's own, which each worker imports.
     """
@@ -50,6 +51,7 @@ class LinkJob:
     text_column: str | None = None
     id_column: str | None = None
     codes: tuple[str, ...] = ()
+    min_p: float = 0.0
     omop_concepts: str = ""
     code: tuple[str, ...] = ()
 
@@ -124,6 +126,7 @@ class LinkRun:
             "id_column": job.id_column,
             "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
+            "min_p": job.min_p,
             "codes": ",".join(job.codes) or "none",
         }
         self._resumed_after, self._seconds = self._n_documents, 0.0
@@ -206,7 +209,7 @@ class PartLinker:
             pipeline = process_pipeline(job.pipeline, threads=threads, device=device, code=job.code)
         self.pipeline, self.output = pipeline, output
         self.codes = Codes(pipeline.component.kb, job.codes)
-        self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "batch_size": batch_size}
+        self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "min_p": job.min_p, "batch_size": batch_size}
 
     def link(self, number: int, documents: list[Document]) -> Report:
         """Link a part and write it."""

@@ -21,6 +21,12 @@ SENTENCES = [
         ["K21.9 Reflux disease without esophagitis", "J45 Asthma"],
     ),
     ("\n", [""]),
+    ("Denies:\n- fever\n- chills\nPMH: asthma", ["Denies:\n- fever\n- chills", "PMH: asthma"]),
+    ("Negative for:\n1. fever\n2. rash\n\nHTN", ["Negative for:\n1. fever\n2. rash", "HTN"]),
+    ("No:\nfever\nchills\nHas asthma.", ["No:\nfever\nchills", "Has asthma."]),
+    ("Denies: 1) fever 2) rash\nHTN", ["Denies: 1) fever 2) rash", "HTN"]),
+    ("Denies:\n\nPMH: asthma", ["Denies:", "PMH: asthma"]),
+    ("No fever, chills\nor cough", ["No fever, chills\nor cough"]),
 ]
 
 
