@@ -16,8 +16,9 @@ from .definitions import other_number
 
 CLINICAL = "clinical"
 LISTED = "pel_short_forms"  # of a Doc: what lists say of it, records of ``Sense`` and where they count
-# P(right): of a form with one sense, of several where the text beside it tells, and of the usual one of several
-_ONE_SENSE, _TOLD, _USUAL = 0.95, 0.9, 0.6
+# P(right): of a form with one sense, of several where the text beside it tells, and of the usual one of several. In 25
+# notes the first were right in 162 of 169, the second in 9 of 9; the usual sense has 74% of the uses in sign-out notes
+_ONE_SENSE, _TOLD, _USUAL = 0.95, 0.9, 0.7
 _ALWAYS, _ANYWHERE = "always", "*"
 _MARKS = frozenset((_ALWAYS, NIL.lower(), ""))
 _HEADER = [re.compile(words, re.I) for words in ("short|abbr|acronym|form", r"long|.*\bid\b|sense|meaning|expan")]
@@ -165,7 +166,7 @@ class ShortForms:
 
     def sense(self, rows: Sequence[Row], beside: str) -> Sense | None:
         """The sense of most cues, the first of equal ones; None = none that the text allows. A word counts more than a
-        section."""
+        section, and what stands at the form more than a word somewhere near."""
         found = [sum(_weight(cue, beside) for cue in row.where) for row in rows]
         allowed = [n for n, row in enumerate(rows) if found[n] or not row.where or _ANYWHERE in row.where]
         if not allowed:
@@ -178,7 +179,7 @@ class ShortForms:
 
 def _weight(cue: str, beside: str) -> int:
     if f" {cue} " in beside:
-        return 1 + (cue[-1] != ":")
+        return 1 + (cue[-1] != ":") + 2 * ("_" in cue)
     return int(f" {cue.replace(' ', ': ')}: " in beside)
 
 
