@@ -320,7 +320,7 @@ def spelled_within(
     spelled: list[str | None] = []
     for start, end, _ in mentions:
         parts, done = [], start
-        if (start, end) not in listed and not kb.ids(text[start:end]):
+        if places and (start, end) not in listed and not kb.ids(text[start:end]):
             for first, last in places[bisect_left(places, (start, start)) :]:
                 if first >= end:
                     break
