@@ -325,8 +325,9 @@ def spelled_within(
                 if first >= end:
                     break
                 sense = listed[first, last]
+                is_word = last <= end and not f"{text[start:first][-1:]}{text[last:end][:1]}".strip()  # not "CF" of "CF-1"
                 counts = sense.is_sure and not sense.is_nil and sense.counts(text[first:last], defined)
-                if counts and last <= end and kb.ids(sense.meaning):
+                if is_word and counts and kb.ids(sense.meaning):
                     parts += [text[done:first], sense.meaning]
                     done = last
         spelled.append("".join([*parts, text[done:end]]) if parts else None)

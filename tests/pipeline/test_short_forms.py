@@ -161,11 +161,12 @@ def test_a_table_that_is_not_there(make, tmp_path):
 
 def test_a_form_within_a_longer_mention_is_read_in_full(make, house):
     nlp = make(str(house), mentions=False)
-    doc = nlp("Neurology: HD x3, HD, NN x2")
-    doc.ents = [doc.char_span(11, 16, label="X"), doc.char_span(18, 20, label="X"), doc.char_span(22, 27, label="X")]
+    doc = nlp("Neurology: HD x3, HD, NN x2, HD-1 x3")
+    places = ((11, 16), (18, 20), (22, 27), (29, 36))
+    doc.ents = [doc.char_span(*place, label="X") for place in places]
     queries = span_queries(doc, doc.ents, expand_abbreviations=True, kb=nlp.get_pipe(NAME).kb)
-    assert [query.form for query in queries] == ["Huntington disease x3", "Huntington disease", "NN x2"]
-    assert [query.sense is not None for query in queries] == [False, True, False]
+    assert [query.form for query in queries] == ["Huntington disease x3", "Huntington disease", "NN x2", "HD-1 x3"]
+    assert [query.sense is not None for query in queries] == [False, True, False, False]
 
 
 def test_a_form_that_a_detector_took_apart_is_one_mention(make, tmp_path):
