@@ -289,20 +289,17 @@ def senses_of(
     """
     senses: list[Sense | None] = []
     for start, end, _ in mentions:
-        sense = listed.get((start, end))
-        form = text[start:end]
+        sense, form = listed.get((start, end)), text[start:end]
         if sense is None or not sense.counts(form, defined):
             sense = None
-        elif sense.meaning in kb:
-            sense = sense._replace(kb_id=sense.meaning, form=form)
-        elif _ID.fullmatch(sense.meaning) and not kb.ids(sense.meaning):
+        elif sense.meaning in kb or not _ID.fullmatch(sense.meaning) or kb.ids(sense.meaning):
+            sense = sense._replace(kb_id=sense.meaning if sense.meaning in kb else "", form=form)
+        else:
             warned = kb.memo.setdefault("unknown_of_lists", set())
             if sense.meaning not in warned:
                 logger.warning(Warnings.W513.format(id=sense.meaning, form=form, list=sense.source))
                 warned.add(sense.meaning)
             sense = None
-        else:
-            sense = sense._replace(form=form)
         senses.append(sense)
     return senses
 
@@ -325,9 +322,9 @@ def spelled_within(
                 if first >= end:
                     break
                 sense = listed[first, last]
-                is_word = last <= end and not f"{text[start:first][-1:]}{text[last:end][:1]}".strip()  # not "CF" of "CF-1"
+                beside = text[start:first][-1:] + text[last:end][:1]  # not in "CF-1"
                 counts = sense.is_sure and not sense.is_nil and sense.counts(text[first:last], defined)
-                if is_word and counts and kb.ids(sense.meaning):
+                if last <= end and not beside.strip() and counts and kb.ids(sense.meaning):
                     parts += [text[done:first], sense.meaning]
                     done = last
         spelled.append("".join([*parts, text[done:end]]) if parts else None)

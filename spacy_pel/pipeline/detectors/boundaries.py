@@ -26,6 +26,7 @@ _CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:|[A-Z]\d\d(?:
 _JOINING = frozenset(("and", "or", "nor"))  # words that begin no line of their own
 # what goes on below its line: "Denies:"; and what ends that: a heading, a sentence or a longer line
 _DENIED = re.compile(r"\b(?:den(?:y|ies|ied|ying)|neg(?:ative)?(?:\s+for)?|no|without|w/o)\s*:[^\S\n]*", re.IGNORECASE)
+_LONGEST_LIST = 2000  # characters
 _NO_ITEM = re.compile(r"\s*$|\s*[A-Z][A-Za-z /&-]*:|.*\w\.\s*$|\s*(?:\S+\s+){5}\S")
 # what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
 _MARK = re.compile(
@@ -471,8 +472,11 @@ def set_line_sentences(doc: Doc) -> Doc:
 
 def _denied(text: str) -> Iterator[Offsets]:
     """The lists that something like "Denies:" begins, in its line or below it."""
+    end = 0
     for found in _DENIED.finditer(text):
-        rest, *lines = text[found.end() :].splitlines(keepends=True) or [""]
+        if found.start() < end:
+            continue
+        rest, *lines = text[found.end() : found.end() + _LONGEST_LIST].splitlines(keepends=True) or [""]
         end = found.end() + len(rest)
         is_marked = bool(lines) and _MARK.match(lines[0]) is not None
         for line in lines if not rest.strip() else ():
