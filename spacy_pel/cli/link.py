@@ -94,6 +94,7 @@ def link(
         list[str] | None,
         option("NAMES", "Add the codes in these vocabularies of the KB, such as MESH,ICD10CM; all = every one."),
     ] = None,
+    min_p: Annotated[float, option("P", "Leave out mentions whose P(right) is below.", min=0.0, max=1.0)] = 0.0,
     omop_concepts: Annotated[
         Path | None, option("FILE", "With --to omop: CONCEPT.csv of Athena, for concept ids of the codes.")
     ] = None,
@@ -123,6 +124,7 @@ def link(
         LinkJob(
             *(pipeline, input_path, output, format_name, to, n_candidates, part_size, resume, overwrite),
             codes=names,
+            min_p=min_p,
             omop_concepts=str(omop_concepts or ""),
             text_column=text_column,
             id_column=id_column,

@@ -14,7 +14,7 @@ from ..corpora.document_stream import process_documents
 from ..corpora.formats.tables import METADATA, json_rows, link_row, link_schema
 from ..errors import Errors, PelError
 from ..kb.codes import Codes
-from ..pipeline.mentions import document_record
+from ..pipeline.mentions import denials_of, document_record
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..types import Document
 from ..util.config import import_code
@@ -142,16 +142,27 @@ def link_dataframe(
 
 
 def link_documents(
-    pipeline: LoadedPipeline, documents: list[Document], *, n_candidates: int, batch_size: int, codes: Codes
+    pipeline: LoadedPipeline,
+    documents: list[Document],
+    *,
+    n_candidates: int,
+    batch_size: int,
+    codes: Codes,
+    min_p: float = 0.0,
 ) -> Iterator[dict[str, Any]]:
-    """Link documents, as ``link_batch`` does.
+    """Link documents, as ``link_batch`` does, and leave out mentions whose P(right) is below ``min_p``.
 
     Returns:
         A record for each, see ``document_record``.
     """
     with _one_thread, pipeline.nlp.memory_zone():
         done = process_documents(pipeline.nlp, documents, batch_size=batch_size)
-        return iter([document_record(pipeline.component, processed, n_candidates, codes) for processed in done])
+        settings = (n_candidates, codes, denials_of(pipeline.nlp))
+        records = [document_record(pipeline.component, processed, *settings) for processed in done]
+    for record in records if min_p else ():
+        mentions = record.get("mentions", [])
+        mentions[:] = [mention for mention in mentions if (mention["probability"] or 0.0) >= min_p]
+    return iter(records)
 
 
 def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:

@@ -35,6 +35,7 @@ class LinkJob:
         overwrite: replace an output that exists.
         text_column, id_column: columns or keys of the input, see ``Columns``.
         codes: vocabularies whose codes to add to each mention, or "all".
+        min_p: the least P(right) of the mentions to write.
         omop_concepts: for OMOP, Athena's CONCEPT.csv, or "" = without concept ids.
         code: Python files with parts of the pipeline that are the user's own, which each worker imports.
         terms: the texts are terms, to be mapped as a whole; None = mentions in them are linked.
@@ -52,6 +53,7 @@ class LinkJob:
     text_column: str | None = None
     id_column: str | None = None
     codes: tuple[str, ...] = ()
+    min_p: float = 0.0
     omop_concepts: str = ""
     code: tuple[str, ...] = ()
     terms: TermSettings | None = None
@@ -131,6 +133,7 @@ class LinkRun:
             "id_column": job.id_column,
             "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
+            "min_p": job.min_p,
             "codes": ",".join(job.codes) or "none",
             **({"terms": asdict(job.terms)} if job.terms else {}),
         }
@@ -214,7 +217,7 @@ class PartLinker:
             pipeline = process_pipeline(job.pipeline, threads=threads, device=device, code=job.code)
         self.pipeline, self.output = pipeline, output
         self.codes = Codes(pipeline.component.kb, job.codes)
-        self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "batch_size": batch_size}
+        self.settings: dict[str, Any] = {"n_candidates": job.n_candidates, "min_p": job.min_p, "batch_size": batch_size}
         self.terms = job.terms
 
     def link(self, number: int, documents: list[Document]) -> Report:

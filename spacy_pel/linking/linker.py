@@ -212,7 +212,8 @@ class Linker:
         if self._has_learned:
             matches = match_memory(self.learned_mentions, queries, table, masks, in_context=self.reads_context)
         if has_senses:
-            matches = add_listed(self.kb, queries, table, masks, self.decider.combiner(table), matches)
+            priors = None if self.index is None else self.index.priors
+            matches = add_listed(self.kb, queries, table, masks, self.decider.combiner(table), matches, priors)
         if matches is not None:
             table = insert_answers(self.kb, [query.in_text for query in queries], table, matches)
             is_broader &= ~matches.decided

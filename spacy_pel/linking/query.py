@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..abbreviations.documents import LongForms, spelled_out, whole_names
-from ..abbreviations.short_forms import Sense, senses_of
+from ..abbreviations.short_forms import Sense, senses_of, spelled_within
 from ..kb import KnowledgeBase
 from ..types import NIL, Candidate, MentionInText, Vectors
 from ..util.reading import read_apart
@@ -85,7 +85,11 @@ def make_queries(
         place = (reading.text, first, last) if first < last else (text, start, end)  # nothing of it is read
         queries.append(MentionQuery(*place, label, types=of_mention))
     surfaces = [(query.surface, start) for query, (start, _, _) in zip(queries, mentions, strict=True)]
-    for number, long_form in enumerate(spelled_out(surfaces, forms, whole_names(text, mentions, kb))):
+    names = whole_names(text, mentions, kb)
+    if listed:
+        within = spelled_within(text, mentions, listed, forms, kb)
+        names = [name or other for name, other in zip(names, within, strict=True)]
+    for number, long_form in enumerate(spelled_out(surfaces, forms, names)):
         if long_form is not None:
             queries[number] = replace_mention(queries[number], long_form)
     for number, sense in enumerate(senses_of(text, mentions, listed, forms, kb) if listed else ()):

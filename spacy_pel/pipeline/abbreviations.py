@@ -218,18 +218,23 @@ class AbbreviationDetector:
 
 
 def _add_listed(doc: Doc, listed: Iterable[Listed], defined: Container[str]) -> None:
-    """Make short forms of an entity that lists are sure of mentions, in capitals or as their list writes them. The
-    label is the type that a detector read there; the linker's entity corrects it."""
-    taken = {token.i for ent in doc.ents for token in ent}
-    spans = []
+    """Make short forms of an entity that lists are sure of mentions, in capitals or as their list writes them; and
+    those that a detector took apart, "t2" and "dm". The label is the type that a detector read there; the linker's
+    entity corrects it."""
+    of_token = {token.i: ent for ent in doc.ents for token in ent}
+    spans, parts = [], set()
     for start, end, as_listed, sense in listed:
         span, form = doc.char_span(start, end), doc.text[start:end]
-        is_sure = sense.is_sure and not sense.is_nil and (as_listed or form.isupper()) and sense.counts(form, defined)
-        if is_sure and span is not None and taken.isdisjoint(range(span.start, span.end)):
-            spans.append(span)
+        if span is None or sense.is_nil or not (sense.is_sure and sense.counts(form, defined)):
+            continue
+        near = {of_token[token.i] for token in span if token.i in of_token}
+        if all(len(ent) < len(span) and {ent.start, ent.end - 1} <= {*range(span.start, span.end)} for ent in near):
+            if (near or as_listed or form.isupper()) and not any(ent.kb_id for ent in near):
+                spans.append(span)
+                parts.update(near)
     labels = [_LABEL if types is None else _LABELS[int(types.argmax())] for types in span_types(doc, spans)]
     new = [Span(doc, span.start, span.end, label=label) for span, label in zip(spans, labels, strict=True)]
-    doc.ents = [*doc.ents, *new]  # type: ignore[assignment]
+    doc.ents = [*(ent for ent in doc.ents if ent not in parts), *new]  # type: ignore[assignment]
 
 
 def _set_given(doc: Doc, seen: Doc, reading: Reading, found: Sequence[Abbreviation]) -> None:

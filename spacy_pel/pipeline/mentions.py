@@ -194,8 +194,25 @@ def _change(doc: Doc, spans_key: str | None, number: int, span: Span, *, label: 
 # -- as JSON data ------------------------------------------------------------------------------------
 
 
+# factories of components that read what a text says of a mention -> attributes of one that the patient does not have
+_DENIALS = {"negex": ("negex",), "medspacy_context": ("is_negated", "is_family", "is_hypothetical")}
+
+
+def denials_of(nlp: Any) -> tuple[str, ...]:
+    """The attributes that components of a pipeline set on what the patient does not have; none where nothing looks for
+    that."""
+    found = {name: _DENIALS.get(nlp.get_pipe_meta(name).factory, ()) for name in nlp.pipe_names}
+    return tuple(getattr(nlp.get_pipe(name), "extension_name", one) for name, some in found.items() for one in some)
+
+
 def mention_record(
-    component: Any, span: Any, n_candidates: int, *, codes: "Codes | None" = None, offset: int = 0
+    component: Any,
+    span: Any,
+    n_candidates: int,
+    *,
+    codes: "Codes | None" = None,
+    offset: int = 0,
+    denials: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A linked mention as JSON data.
 
@@ -205,6 +222,7 @@ def mention_record(
         n_candidates: how many candidates to keep.
         codes: gives the codes to report; None = none.
         offset: of the span's Doc in the document.
+        denials: from ``denials_of``; none = whether the patient has it is not said.
     """
     attributes, prefix = span._, component.extension_prefix
     kb_id, nil_score = attributes.get(f"{prefix}_id") or span.kb_id_, attributes.get(f"{prefix}_nil_score")
@@ -224,13 +242,18 @@ def mention_record(
         "probability": None if probability is None else round(probability, 6),
         "relation": attributes.get(f"{prefix}_relation"),
         **({"id_set": id_set} if (id_set := attributes.get(f"{prefix}_set")) else {}),
+        **({"exists": not any(map(attributes.get, denials))} if denials else {}),
         **({"codes": codes(kb_id)} if codes and codes.names else {}),
         "candidates": candidates[:n_candidates],
     }
 
 
 def document_record(
-    component: Any, processed: "ProcessedDocument", n_candidates: int, codes: "Codes | None" = None
+    component: Any,
+    processed: "ProcessedDocument",
+    n_candidates: int,
+    codes: "Codes | None" = None,
+    denials: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
     "error" where the pipeline failed.
@@ -240,12 +263,13 @@ def document_record(
         processed: the document.
         n_candidates: how many candidates to keep of each mention.
         codes: gives the codes to report of each mention; None = none.
+        denials: from ``denials_of``.
     """
     document, pieces, error = processed
     if error:
         return {"id": document.id, "error": error}
     mentions = [
-        mention_record(component, span, n_candidates, codes=codes, offset=offset)
+        mention_record(component, span, n_candidates, codes=codes, offset=offset, denials=denials)
         for offset, doc in pieces
         for span in mention_spans(doc, component.spans_key)
     ]

@@ -1,8 +1,12 @@
 """link --to: other formats than JSON lines and Parquet, read back by convert."""
 
+import csv
+
 import pytest
+import spacy
 
 from spacy_pel.corpora import read_corpus
+from spacy_pel.util import read_jsonl
 
 from .conftest import done, run
 from .test_link import killed_after, without_done
@@ -70,3 +74,30 @@ def test_names_and_formats(folder, texts, tmp_path, name, options, code):
     assert result.code == 2 and f"[PEL-{code}]" in result.err and result.err.count("\n") == 1
     assert not (tmp_path / name).exists()
     assert result.err.count(" .csv,") <= 1  # tables of links and of OMOP
+
+
+def test_the_least_p_of_what_is_written(folder, texts, tmp_path):
+    def written(*options):
+        done("link", folder / "pipeline", texts, tmp_path / "out.jsonl", "--overwrite", *options)
+        return [m["probability"] for document in read_jsonl(tmp_path / "out.jsonl") for m in document["mentions"]]
+
+    every = written()
+    middle = sorted(every)[len(every) // 2]
+    assert 0 < len(kept := written("--min-p", middle)) < len(every)
+    assert kept == [p for p in every if p >= middle]
+
+
+def test_negations_of_a_component_are_written(folder, tmp_path):
+    pytest.importorskip("negspacy.negation")
+    nlp = spacy.load(folder / "pipeline")
+    nlp.add_pipe("pel_line_sentences", first=True)
+    nlp.add_pipe("negex", config={"extension_name": "is_denied"})
+    nlp.to_disk(tmp_path / "pipeline")
+    (tmp_path / "negation.py").write_text("import negspacy.negation\n", encoding="utf8")
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"id": "1", "text": "fever, aspirin\\nno zebra fish, no stroke"}\n', encoding="utf8")
+    args = (tmp_path / "pipeline", texts, tmp_path / "out.csv", "--to", "omop")
+    done("--code", tmp_path / "negation.py", "link", *args)
+    with (tmp_path / "out.csv").open(encoding="utf8") as file:
+        found = {row["lexical_variant"]: row["term_exists"] for row in csv.DictReader(file)}
+    assert found == {"fever": "Y", "aspirin": "Y", "zebra fish": "N", "stroke": "N"}

@@ -4,7 +4,9 @@ import pytest
 import spacy
 
 from spacy_pel.errors import PelError
+from spacy_pel.index.annotated_text import AliasPriors
 from spacy_pel.pipeline.gold import query_maker
+from spacy_pel.pipeline.mentions import span_queries
 from spacy_pel.types import Document, Mention
 
 from .conftest import NAME, copies
@@ -155,3 +157,33 @@ def test_a_table_that_is_not_there(make, tmp_path):
         make(str(tmp_path / "none.tsv"))
     with pytest.raises(PelError, match="saved:none.tsv, which was not loaded"):
         make("saved:none.tsv").get_pipe(DETECTOR)(spacy.blank("en")("HD"))
+
+
+def test_a_form_within_a_longer_mention_is_read_in_full(make, house):
+    nlp = make(str(house), mentions=False)
+    doc = nlp("Neurology: HD x3, HD, NN x2, HD-1 x3")
+    places = ((11, 16), (18, 20), (22, 27), (29, 36))
+    doc.ents = [doc.char_span(*place, label="X") for place in places]
+    queries = span_queries(doc, doc.ents, expand_abbreviations=True, kb=nlp.get_pipe(NAME).kb)
+    assert [query.form for query in queries] == ["Huntington disease x3", "Huntington disease", "NN x2", "HD-1 x3"]
+    assert [query.sense is not None for query in queries] == [False, True, False, False]
+
+
+def test_a_form_that_a_detector_took_apart_is_one_mention(make, tmp_path):
+    table = tmp_path / "house.tsv"
+    table.write_text("t2 dm\tAspirin\n", encoding="utf8")
+    nlp = make(str(table))
+    patterns = [{"label": "X", "pattern": pattern} for pattern in ("t2", "dm", "dm and more")]
+    nlp.get_pipe("entity_ruler").add_patterns(patterns)
+    assert links(nlp("has t2 dm, t2, dm"))[0] == ("t2 dm", "C02")
+    assert [ent.text for ent in nlp("t2 dm and more").ents] == ["t2", "dm and more"]
+
+
+def test_of_the_entities_of_a_long_form_annotated_text_chooses(make, tmp_path, monkeypatch):
+    table = tmp_path / "house.tsv"
+    table.write_text("XQ\tcold\n", encoding="utf8")
+    nlp = make(str(table))
+    linker = nlp.get_pipe(NAME).linker
+    for kb_id in ("C04", "C05"):
+        monkeypatch.setattr(linker.index, "priors", AliasPriors.build(["XQ"], linker.kb.rows([kb_id])))
+        assert links(nlp("XQ."))[0] == ("XQ", kb_id)

@@ -98,7 +98,8 @@ def write_omop(path: Path, records: Iterable[dict[str, Any]], *, concepts: OmopC
     """Write linked documents as a CSV table NOTE_NLP, a row a mention, atomically; gzipped if the name ends in .gz.
 
     The date is that of SOURCE_DATE_EPOCH if it is set, otherwise now, in UTC. "term_modifiers" has the id, P(right),
-    the relation and the codes. What the linker does not know (section, negation, time) stays empty or 0.
+    the relation and the codes. "term_exists" is Y or N where a component looked for negations. What nothing tells
+    (section, time) stays empty or 0.
 
     Args:
         path: the file.
@@ -133,6 +134,7 @@ def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts
         "note_nlp_concept_id": concept,
         "note_nlp_source_concept_id": source,
         "nlp_system": f"spacy-pel {__version__}",
+        "term_exists": "NY"[mention["exists"]] if "exists" in mention else "",
         "term_modifiers": _modifiers(mention),
     }
 

@@ -314,9 +314,11 @@ def add_listed(
     masks: Masks,
     scores: Scores,
     learned: MemoryMatches | None,
+    priors: AliasPriors | None,
 ) -> MemoryMatches:
-    """Add what lists of short forms decide where nothing learned does: an id, or the best of the entities that have the
-    long form as a name. Other long forms are mentions like any.
+    """Add what lists of short forms decide where nothing learned does: an id, or of the entities that have the long
+    form as a name the one that annotated text means most often by the short form, or the best. Other long forms are
+    mentions like any.
 
     Args:
         kb: the entities.
@@ -325,6 +327,7 @@ def add_listed(
         masks: as for ``match_memory``.
         scores: (n, k), of the candidates.
         learned: what was learned; None = nothing.
+        priors: counts of annotated text; None = there is none.
 
     Returns:
         Of each mention.
@@ -342,7 +345,12 @@ def add_listed(
         if len(rows) or sense.is_nil:
             entries[number] = LISTED
             found = dict(zip(table.kb_rows[number].tolist(), scores[number].tolist(), strict=True))
-            kb_rows[number] = max(rows.tolist(), key=lambda row: found.get(row, -np.inf), default=NIL_ROW)
+            meant: Counter[int] = Counter()
+            if len(rows) > 1 and priors is not None:
+                annotated, n, _ = priors.counts([sense.form])
+                meant.update(dict(zip(annotated.tolist(), n.tolist(), strict=True)))
+            best = [(meant[row], found.get(row, -np.inf), -row) for row in rows.tolist()]
+            kb_rows[number] = -max(best)[-1] if best else NIL_ROW
     return learned._replace(entries=entries, kb_rows=kb_rows)
 
 

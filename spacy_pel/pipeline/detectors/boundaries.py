@@ -23,6 +23,11 @@ _NARROW_COLUMN, _N_RUNNING = 25, 4  # characters, if this many of the words belo
 _RUNNING = frozenset("a an and as at by for from had has in is of on or that the to was were which who with".split())
 # "Hypertension", "ALLERGIES:", "F41.1", "J45 Asthma"
 _CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:|[A-Z]\d\d(?:\.\d|\s+[A-Z][a-z]))")
+_JOINING = frozenset(("and", "or", "nor"))  # words that begin no line of their own
+# what goes on below its line: "Denies:"; and what ends that: a heading, a sentence or a longer line
+_DENIED = re.compile(r"\b(?:den(?:y|ies|ied|ying)|neg(?:ative)?(?:\s+for)?|no|without|w/o)\s*:[^\S\n]*", re.IGNORECASE)
+_LONGEST_LIST = 2000  # characters
+_NO_ITEM = re.compile(r"\s*$|\s*[A-Z][A-Za-z /&-]*:|.*\w\.\s*$|\s*(?:\S+\s+){5}\S")
 # what begins an item: "-", "2.", "(3)", "#4", "[x]", "b)", "ii."; not "E." of "E. coli"
 _MARK = re.compile(
     r"[^\S\n]*(?:\d{1,2}[.)](?=[A-Za-z])"
@@ -210,7 +215,8 @@ def _is_wrapped(lines: Sequence[str], number: int) -> bool:
     width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
     near = _RUNNING.intersection(" ".join(lines[max(0, number - 2) : number + 4]).split())
     least = _NARROW_COLUMN if len(near) >= _N_RUNNING else _NARROWEST
-    return len(line.lstrip()) >= least and bool(following) and len(line) + 1 + len(following[0]) > width
+    is_long = len(line.lstrip()) >= least
+    return bool(following) and (following[0] in _JOINING or (is_long and len(line) + 1 + len(following[0]) > width))
 
 
 def trimmed(doc: Doc, runs: Iterable[Sequence[int]], line_ends: Collection[int], knows: Knows) -> list[list[Offsets]]:
@@ -440,7 +446,8 @@ def set_line_sentences(doc: Doc) -> Doc:
     read on after them. A line of wrapped text begins none.
 
     It may stand before or after the component that finds sentences: ``sentencizer`` and ``parser`` keep what is
-    set. In a document that is parsed already, words whose head is on another line depend on the first of them.
+    set. In a document that is parsed already, words whose head is on another line depend on the first of them. What
+    "Denies:" denies below it is in its sentence.
 
     Args:
         doc: gets more sentences.
@@ -452,13 +459,31 @@ def set_line_sentences(doc: Doc) -> Doc:
     # a column of a table ends no line
     starts = [i for i in sorted(breaks.certain | breaks.likely) if doc[i].text.strip(" \xa0") not in ("|", "\t")]
     starts = [next((token.i for token in doc[i:] if not token.is_space), len(doc)) for i in starts]
-    starts = [i for i in starts if i < len(doc) and not (i - 1 in breaks.certain and not doc[i - 1].is_space)]
+    denied = {offset for place in _denied(doc.text) for offset in range(*place)}
+    behind_marks = {i + 1 for i in breaks.certain if not doc[i].is_space and doc[i].text != "|"} - {len(doc)}
+    starts = [i for i in starts if i < len(doc) and i not in behind_marks and doc[i].idx not in denied]
     if doc.has_annotation("DEP"):
         _divide_trees(doc, starts)
     else:
-        for i in starts:
-            doc[i].is_sent_start = True
+        for i in [*starts, *behind_marks]:
+            doc[i].is_sent_start = i not in behind_marks
     return doc
+
+
+def _denied(text: str) -> Iterator[Offsets]:
+    """The lists that something like "Denies:" begins, in its line or below it."""
+    end = 0
+    for found in _DENIED.finditer(text):
+        if found.start() < end:
+            continue
+        rest, *lines = text[found.end() : found.end() + _LONGEST_LIST].splitlines(keepends=True) or [""]
+        end = found.end() + len(rest)
+        is_marked = bool(lines) and _MARK.match(lines[0]) is not None
+        for line in lines if not rest.strip() else ():
+            if _NO_ITEM.match(line) or (is_marked and not _MARK.match(line)):
+                break
+            end += len(line)
+        yield found.end(), end
 
 
 def _divide_trees(doc: Doc, starts: list[int]) -> None:

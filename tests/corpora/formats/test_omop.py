@@ -75,11 +75,8 @@ def concepts(tmp_path):
 def test_rows(tmp_path):
     text = 'No asthma,\n"no" gout.'
     codes = {"MESH": ["D001249"], "ICD10CM": ["J45", "J45.909"], "LOINC": []}
-    mentions = [
-        mention(3, 9, "C0004096", relation="broader", codes=codes),
-        mention(16, 20, "NIL", probability=None),
-        mention(0, 2, ""),
-    ]
+    mentions = [mention(3, 9, "C0004096", relation="broader", codes=codes, exists=False)]
+    mentions += [mention(16, 20, "NIL", probability=None, exists=True), mention(0, 2, "")]
     records = [{"id": "17", "text": text, "mentions": mentions}, {"id": "18", "text": "", "mentions": []}]
     write_omop(tmp_path / "out.csv", [*records, {**records[0], "id": "19"}])
     first, second, third, *others = rows_of(tmp_path / "out.csv")
@@ -87,11 +84,12 @@ def test_rows(tmp_path):
         **{"note_nlp_id": "1", "note_id": "17", "section_concept_id": "0", "snippet": 'No asthma, "no" gout.'},
         **{"offset": "3", "lexical_variant": "asthma", "note_nlp_concept_id": "0", "note_nlp_source_concept_id": "0"},
         **{"nlp_system": "spacy-pel 0.1.0", "nlp_date": "2023-11-14", "nlp_datetime": "2023-11-14 22:13:20"},
-        **{"term_exists": "", "term_temporal": ""},
+        **{"term_exists": "N", "term_temporal": ""},
         "term_modifiers": "id=C0004096;p_right=0.9;relation=broader;MESH=D001249;ICD10CM=J45,J45.909",
     }
     assert second["lexical_variant"] == "gout" and second["term_modifiers"] == "id=NIL"
     assert third["term_modifiers"] == "id=NIL;p_right=0.9"
+    assert (second["term_exists"], third["term_exists"]) == ("Y", "")
     assert [row["note_nlp_id"] for row in others] == ["4", "5", "6"] and others[0]["note_id"] == "19"
 
 

@@ -21,6 +21,12 @@ SENTENCES = [
         ["K21.9 Reflux disease without esophagitis", "J45 Asthma"],
     ),
     ("\n", [""]),
+    ("Denies:\n- fever\n- chills\nPMH: asthma", ["Denies:\n- fever\n- chills", "PMH: asthma"]),
+    ("Negative for:\n1. fever\n2. rash\n\nHTN", ["Negative for:\n1. fever\n2. rash", "HTN"]),
+    ("No:\nfever\nchills\nHas asthma.", ["No:\nfever\nchills", "Has asthma."]),
+    ("Denies: 1) fever 2) rash\nHTN", ["Denies: 1) fever 2) rash", "HTN"]),
+    ("Denies:\n\nPMH: asthma", ["Denies:", "PMH: asthma"]),
+    ("No fever, chills\nor cough", ["No fever, chills\nor cough"]),
 ]
 
 
@@ -54,3 +60,14 @@ def test_a_negation_ends_with_its_line(has_lines, expected):
     ruler.add_patterns([{"label": "X", "pattern": word} for word in ("esophagitis", "anxiety disorder", "asthma")])
     nlp.add_pipe("negex")
     assert [ent._.negex for ent in nlp(NOTE).ents] == expected
+
+
+def test_what_a_heading_denies_below_it():
+    pytest.importorskip("negspacy.negation")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("pel_line_sentences")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": word} for word in ("rash", "cough", "asthma")])
+    nlp.add_pipe("negex")
+    for text in ("Denies:\n- rash\n- cough\nPMH: asthma", "Negative for:\n1. rash\n2. cough\n\nasthma"):
+        assert [ent._.negex for ent in nlp(text).ents] == [True, True, False]
