@@ -116,7 +116,7 @@ class WorldLinker(Linker):
         index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=None), kinds=kinds, show_progress=True)
         parts = (kb, encoder, index, ByCosine(), NetworkNil())
         super().__init__(*parts, top_k=DEPTH, batch_size=_BATCH, read_context="always", generator=NearestEntities())
-        self.finder = WorldFinder(kb, self.generator, None, {}, FormCache(1))
+        self.finder = WorldFinder(kb, self.generator, None, {}, FormCache(1), self.finder.reader)
         self.finder.rows = {}
         numbers, live = world_numbers(kb), kb.live_rows
         for number in np.unique(numbers):
