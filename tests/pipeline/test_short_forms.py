@@ -147,9 +147,14 @@ def test_a_config_override_wins_over_what_was_saved(make, house, tmp_path):
 
 def test_setting_it_later_is_saved_too(make, tmp_path):
     nlp = make(None)
-    nlp.get_pipe(DETECTOR).abbreviations = "clinical"
+    table = tmp_path / "manifest.json"  # the name of a file that a saved folder has itself
+    table.write_text("QX\tAspirin\n", encoding="utf8")
+    nlp.get_pipe(DETECTOR).abbreviations = ["clinical", table]
+    for wrong in (1, [None], ["clinical", tmp_path / "none.tsv"]):
+        with pytest.raises(PelError, match="no such file"):
+            nlp.get_pipe(DETECTOR).abbreviations = wrong
     nlp.to_disk(tmp_path / "nlp")
-    assert links(spacy.load(tmp_path / "nlp")("MI")) == [("MI", "C01")]
+    assert links(spacy.load(tmp_path / "nlp")("MI, QX")) == links(nlp("MI, QX")) != links(make("clinical")("MI, QX"))
 
 
 def test_a_table_that_is_not_there(make, tmp_path):
