@@ -222,10 +222,14 @@ def _add_listed(doc: Doc, listed: Iterable[Listed], defined: Container[str]) -> 
     entity corrects it."""
     of_token = {token.i: ent for ent in doc.ents for token in ent}
     spans, parts = [], set()
+    text = doc.text  # which spaCy joins each time it is read, in char_span, too
+    first, last = ({token.idx + at * len(token): token.i + at for token in doc} for at in (0, 1))
     for start, end, as_listed, sense in listed:
-        span, form = doc.char_span(start, end), doc.text[start:end]
-        if span is None or sense.is_nil or not (sense.is_sure and sense.counts(form, defined)):
+        form = text[start:end]
+        is_token = start in first and end in last
+        if not is_token or sense.is_nil or not (sense.is_sure and sense.counts(form, defined)):
             continue
+        span = doc[first[start] : last[end]]
         near = {of_token[token.i] for token in span if token.i in of_token}
         if all(len(ent) < len(span) and {ent.start, ent.end - 1} <= {*range(span.start, span.end)} for ent in near):
             if (near or as_listed or form.isupper()) and not any(ent.kb_id for ent in near):

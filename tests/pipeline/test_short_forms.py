@@ -93,6 +93,12 @@ def test_short_forms_become_mentions_only_where_the_list_is_sure(make):
     assert [ent.text for ent in make("clinical", mentions=False)(text).ents] == []
 
 
+def test_a_document_of_short_forms_takes_linear_time():
+    nlp = spacy.blank("en")
+    nlp.add_pipe(DETECTOR, config={"mentions": True, "abbreviations": "clinical"})
+    assert len(nlp("DM2, " * 20_000).ents) == 20_000
+
+
 def test_explain_names_the_list(make, house):
     nlp = make([str(house), "clinical"])
     explain = nlp.get_pipe(NAME).explain
