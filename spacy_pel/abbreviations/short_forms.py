@@ -12,6 +12,7 @@ from ..errors import Warnings, quoted
 from ..types import NIL
 from ..util import PLAIN_WORDS, logger
 from ..util.files import Place, read_lines, unexpected
+from ..util.parsing import read_cells
 from .definitions import other_number
 
 CLINICAL = "clinical"
@@ -62,7 +63,9 @@ class Row(NamedTuple):
     mark: str = ""
 
     def __str__(self) -> str:
-        return "\t".join((self.short_form, self.meaning, ", ".join(self.where), self.mark)).rstrip("\t")
+        cells = (self.short_form, self.meaning, ", ".join(self.where), self.mark)
+        quoted_cells = ('"{}"'.format(cell.replace('"', '""')) if '"' in cell else cell for cell in cells)
+        return "\t".join(quoted_cells).rstrip("\t")
 
 
 class Sense(NamedTuple):
@@ -134,16 +137,16 @@ class ShortForms:
         """
         rows: list[Row] = []
         is_first = True
-        for number, line in read_lines(path):
-            cells = [cell.strip() for cell in line.split("\t")]
-            if not any(cells) or line.startswith("#"):
+        lines = ((number, line) for number, line in read_lines(path) if not line.startswith("#"))
+        for number, row in read_cells(path, lines):  # Excel puts quotation marks around cells with commas
+            if not any(cells := [" ".join(cell.split()) for cell in row]):
                 continue
             may_be_header, is_first = is_first and len(cells) > 1, False
             if may_be_header and all(pattern.match(cell) for pattern, cell in zip(_HEADER, cells, strict=False)):
                 continue
             short, meaning, where, mark, *more = *cells, *[""] * 3
             if not short or not meaning or any(more) or mark.lower() not in _MARKS or not _WORD.match(short):
-                raise unexpected(Place(path, number), _EXPECTED, quoted(line))
+                raise unexpected(Place(path, number), _EXPECTED, quoted("\t".join(row)))
             cues = tuple(filter(None, map(str.strip, where.casefold().split(","))))
             rows.append(Row(short, meaning, cues, mark.lower()))
         if not rows:

@@ -132,7 +132,8 @@ def link(
         )
     )
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):
-        message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
+        why = f", or none has P(right) of {min_p:g}" if min_p else ""
+        message(f"No mentions were found{why}. Does the pipeline have a component that finds them (ner)?")
     if left_out := result.get("left_out"):
         n = f"{len(left_out):,} document{'s' * (len(left_out) > 1)}"
         shown = [f"{document['id']} ({document['error']})" for document in left_out[:_N_LEFT_OUT]]

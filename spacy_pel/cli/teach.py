@@ -148,7 +148,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         cells: dict[str, Any] = {name.lower(): cell for name, cell in row.items() if cell}
         if "kb_id" not in cells and "id" in cells:
             cells["kb_id"] = cells.pop("id")
-        yield number, cells
+        yield number, cells | {"kb_id": cells["kb_id"].strip()} if "kb_id" in cells else cells
 
 
 class _Line(BaseModel):

@@ -95,7 +95,7 @@ def check(
 
     Example: spacy-pel check my_pipeline coded.csv doubts.csv --strict
     """
-    from ..engines.output import PART_FORMATS, output_format
+    from ..engines.output import PART_FORMATS, are_nested, output_format
     from ..engines.terms import term_queries, write_records
     from ..pipeline.saved import load_pipeline
     from ..pipeline.terms import check_pairs
@@ -103,6 +103,8 @@ def check(
 
     if report is not None:
         output_format("auto", report, PART_FORMATS)
+        if report.exists() and are_nested(pairs, str(report)):
+            raise PelError(Errors.E649.format(path=report))
     given = _pairs(pairs, term_column, id_column)
     found: list[PairCheck] = []
     with pipeline_of(pipeline, report or Path(f"{pairs}.check")) as path:
@@ -130,7 +132,7 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list[tu
         PelError: if there are none, or a column is missing.
     """
     from ..corpora import read_corpus
-    from ..engines.corpus import Columns, Corpus, find_column
+    from ..engines.corpus import Columns, Corpus, find_column, id_of
     from ..engines.terms import NO_TERM
     from ..pipeline.terms import SEVERAL
     from ..types import NIL
@@ -142,7 +144,10 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list[tu
 
     def cell(row: dict[str, Any], names: tuple[str, ...]) -> str | None:
         column = next(filter(None, (find_column(row, name) for name in names)), None)
-        return None if column is None else str(row[column] or "").strip()
+        if column is None:
+            return None
+        cells = row[column] if isinstance(row[column], list) else [row[column]]
+        return SEVERAL.join((id_of(one) or "").strip() for one in cells)
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
         if isinstance(row.get("mentions"), list):

@@ -15,7 +15,7 @@ from ..errors import Errors, PelError
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import find_term, match_terms, term_query
+from ..pipeline.terms import OWN, find_term, match_terms, term_query
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, write_jsonl
 from ..util.files import ending_of
@@ -37,7 +37,7 @@ _PREFIXES = {
     "SNOMEDCT": "http://snomed.info/id/",
     "ORPHA": "http://www.orpha.net/ORDO/Orphanet_",
     "TERM": "https://example.org/terms/",
-    "ID": "https://example.org/ids/",
+    OWN: "https://example.org/ids/",
 }
 
 
@@ -131,7 +131,7 @@ def _sssom_row(row: Row) -> Row:
         "subject_id": _curie(row["row"], "TERM"),
         "subject_label": row["term"],
         "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
-        "object_id": NO_TERM if is_nil else _curie(row["id"], "ID"),
+        "object_id": NO_TERM if is_nil else _curie(row["id"], OWN),
         "object_label": row["name"],
         "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
         "confidence": row["probability"],

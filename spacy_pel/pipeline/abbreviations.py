@@ -14,7 +14,7 @@ from ..errors import Errors, PelError
 from ..types.semantic_types import ST21PV
 from ..util.files import PathLike
 from ..util.reading import Reading, as_read
-from ..util.saved_folder import check_folder, load_from_bytes, read_whole, save_to_bytes, write_folder
+from ..util.saved_folder import MANIFEST, check_folder, load_from_bytes, read_whole, save_to_bytes, write_folder
 from ..util.writing import write_text
 from .detectors.boundaries import split_tokens
 from .mentions import PHRASE, add_phrase, as_list, declare, span_types
@@ -29,7 +29,7 @@ _SAVED = "saved:"  # before the name of a list that is in the component's folder
 _KIND, _VERSION = "short forms", 1
 _LABEL = "ENTITY"  # of a short form whose type no detector tells
 _LABELS = list(ST21PV.values())
-Setting = None | str | list[str]
+Setting = None | str | Path | Sequence[str | Path]
 
 
 @Language.factory(
@@ -100,23 +100,22 @@ class AbbreviationDetector:
 
     def _use(self, setting: Setting, saved: Sequence[ShortForms] = ()) -> None:
         """Read the lists that a setting names; those that were saved are among the given ones, or come later."""
-        names = [setting] if isinstance(setting, str) else setting or []
+        given = setting if isinstance(setting, list | tuple) else [] if setting is None else [setting]
+        names = list(map(str, given))
         known = {_SAVED + one.name: one for one in saved}
-        self.lists: list[ShortForms] = []
-        self.missing: list[str] = []  # saved lists that were not read yet
+        lists: list[ShortForms] = []
         for name in names:
             if name == CLINICAL:
-                self.lists.append(clinical())
+                lists.append(clinical())
             elif name in known:
-                self.lists.append(known[name])
-            elif name.startswith(_SAVED):
-                self.missing.append(name)
-            else:
+                lists.append(known[name])
+            elif not name.startswith(_SAVED):
                 path = Path(name)
-                taken = [CLINICAL, *(one.name for one in self.lists)]
-                own = next(own for n in range(len(names) + 1) if (own := f"{n or ''}{path.name}") not in taken)
-                self.lists.append(ShortForms.read(path, own))
-        self.names = names
+                taken = [CLINICAL, MANIFEST, *(one.name for one in lists)]
+                own = next(own for n in range(len(names) + 2) if (own := f"{n or ''}{path.name}") not in taken)
+                lists.append(ShortForms.read(path, own))
+        self.names, self.lists = names, lists  # only now: a table that cannot be read changes nothing
+        self.missing = [name for name in names if name.startswith(_SAVED) and name not in known]  # not read yet
 
     @property
     def abbreviations(self) -> Setting:
@@ -223,10 +222,14 @@ def _add_listed(doc: Doc, listed: Iterable[Listed], defined: Container[str]) -> 
     entity corrects it."""
     of_token = {token.i: ent for ent in doc.ents for token in ent}
     spans, parts = [], set()
+    text = doc.text  # which spaCy joins each time it is read, in char_span, too
+    first, last = ({token.idx + at * len(token): token.i + at for token in doc} for at in (0, 1))
     for start, end, as_listed, sense in listed:
-        span, form = doc.char_span(start, end), doc.text[start:end]
-        if span is None or sense.is_nil or not (sense.is_sure and sense.counts(form, defined)):
+        form = text[start:end]
+        is_token = start in first and end in last
+        if not is_token or sense.is_nil or not (sense.is_sure and sense.counts(form, defined)):
             continue
+        span = doc[first[start] : last[end]]
         near = {of_token[token.i] for token in span if token.i in of_token}
         if all(len(ent) < len(span) and {ent.start, ent.end - 1} <= {*range(span.start, span.end)} for ent in near):
             if (near or as_listed or form.isupper()) and not any(ent.kb_id for ent in near):

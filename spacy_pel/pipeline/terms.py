@@ -19,10 +19,12 @@ from ..linking.finder import check_entity_types
 from ..types import NIL
 from ..util import normalize_alias
 from ..util.arrays import numbered, softmax
+from ..util.xrefs import split_id
 
 AGREES, BROADER, NARROWER, OTHER, UNCLEAR = "agrees", "broader", "narrower", "other", "unclear"
 UNKNOWN, RETIRED, LABEL = "unknown", "retired", "label"
 SEVERAL = "|"  # between ids or types in a cell
+OWN = "ID"  # prefix in SSSOM of an id that has none
 _NAMES = frozenset(NAMED) - {"derivation"}
 _SPELLED_ALIKE = 0.8
 _LIKELY = 0.5  # P(right) of what a given id is compared with
@@ -111,7 +113,8 @@ def match_terms(
         PelError: if the KB lacks a type.
     """
     if labels := {query.label for query in queries} - {"", *linker.entity_types}:
-        types = {label: label.split(SEVERAL) for label in sorted(labels)}
+        several = {label: list(filter(None, map(str.strip, label.split(SEVERAL)))) for label in sorted(labels)}
+        types = {label: names for label, names in several.items() if names}
         linker = copy.copy(linker)
         checked = check_entity_types(linker.kb, types, error=Errors.E537)
         linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
@@ -150,7 +153,7 @@ def check_pairs(
 
 
 def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
-    link, written = answer.link, [part.strip() for part in given.split(SEVERAL)]
+    link, written = answer.link, [_as_in(kb, part.strip()) for part in given.split(SEVERAL)]
     known = {now: one for one in written if (now := kb.resolve(one))}
     is_live = any(now in written for now in known)
     is_retired = not is_live and (bool(known) or any(map(kb.is_retired, written)))
@@ -177,6 +180,14 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
         return PairCheck(query.surface, given, probability, verdict)
     better = likely, kb[likely].canonical_name, _digits(answer.probabilities.get(likely, 0.0))
     return PairCheck(query.surface, given, probability, verdict, *better)
+
+
+def _as_in(kb: KnowledgeBase, key: str) -> str:
+    """An id as the knowledge base has it: "C0004096" for "UMLS:C0004096", which SSSOM wants."""
+    prefix, _, code = key.partition(":")
+    is_own = prefix == OWN or split_id(key)[0] == split_id(code)[0]
+    known, known_code = (bool(kb.resolve(one)) or kb.is_retired(one) for one in (key, code))
+    return code if is_own and known_code and not known else key
 
 
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:

@@ -56,6 +56,18 @@ def test_a_table_is_written_as_it_was_read(table):
     assert table(*str(one).splitlines(), name="again.tsv").rows == one.rows
 
 
+def test_cells_may_have_quotation_marks_as_spreadsheets_write_them(table):
+    rows = ['"XY"\t"yellow fever, ""jungle"" kind"\t"Travel, in _"', '# "', '"# "\t', "", 'AB\tabout 5" long']
+    with pytest.raises(PelError, match="line 3"):
+        table(*rows)
+    one = table(*rows[:2], *rows[3:])
+    assert [row[:3] for row in one.rows] == [
+        ("XY", 'yellow fever, "jungle" kind', ("travel", "in _")),
+        ("AB", 'about 5" long', ()),
+    ]
+    assert table(*str(one).splitlines(), name="again.tsv").rows == one.rows
+
+
 def test_the_first_list_decides(table):
     house = table("HD\tHodgkin disease", "QX\tquinine")
     assert found("HD and CKD, QX", house, clinical()) == [

@@ -85,6 +85,8 @@ def test_the_least_p_of_what_is_written(folder, texts, tmp_path):
     middle = sorted(every)[len(every) // 2]
     assert 0 < len(kept := written("--min-p", middle)) < len(every)
     assert kept == [p for p in every if p >= middle]
+    none = done("link", folder / "pipeline", texts, tmp_path / "out.jsonl", "--overwrite", "--min-p", 1)
+    assert "No mentions were found, or none has P(right) of 1" in none.err
 
 
 def test_negations_of_a_component_are_written(folder, tmp_path):

@@ -88,7 +88,7 @@ def test_tables_of_corrections(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "always"),
     [
-        ("x.csv", "term,id\n zebra fish ,C7\n", False),
+        ("x.csv", "term,id\n zebra fish , C7 \n", False),
         ("x.csv", "ID;Term;Always\nC7;zebra fish;yes\n", True),
         ("x.tsv", "term\tid\talways\nzebra fish\tC7\t\n", False),
         ("x.jsonl", json.dumps({"term": "zebra fish", "kb_id": "C7", "always": True}), True),

@@ -156,10 +156,12 @@ def test_check(folder, tmp_path):
 
 def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     done("map", folder / "pipeline", terms, tmp_path / "out.sssom.tsv")
-    text = (tmp_path / "out.sssom.tsv").read_text().replace("ID:", "")
-    (tmp_path / "out.sssom.tsv").write_text(text)
     result = done("check", folder / "pipeline", tmp_path / "out.sssom.tsv", "--json").json
     assert result["verdicts"] == {"agrees": 3, "broader": 1}, "what is NIL is left out"
+    rows = [{"text": "stroke", "id": ["C5", "C3"]}, {"text": "fever", "id": None}]
+    write_jsonl(tmp_path / "lists.jsonl", rows)
+    checked = done("check", folder / "pipeline", tmp_path / "lists.jsonl", "--json").json["checked"]
+    assert [(row["id"], row["verdict"]) for row in checked] == [("C5|C3", "agrees")]
     mentions = [Mention(7, 13, "ENTITY", ("C3",)), Mention(18, 23, "ENTITY", ("C3", "C5")), Mention(0, 2, "ENTITY")]
     write_corpus(tmp_path / "gold.jsonl", [Document("d", "We saw stroke and fever.", mentions)])
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
@@ -175,5 +177,7 @@ def test_check_refuses_what_has_no_pairs(folder, tmp_path):
     (tmp_path / "in.csv").write_text("text,id\n")
     refused("E670", "check", folder / "pipeline", tmp_path / "in.csv")
     refused("E642", "check", folder / "pipeline", tmp_path / "in.csv", tmp_path / "out.xlsx")
+    refused("E649", "check", folder / "pipeline", tmp_path / "in.csv", tmp_path / "in.csv")
+    assert (tmp_path / "in.csv").read_text() == "text,id\n"
     write_jsonl(tmp_path / "in.jsonl", [{"id": "C3"}])
     refused("E641", "check", folder / "pipeline", tmp_path / "in.jsonl")

@@ -93,6 +93,12 @@ def test_short_forms_become_mentions_only_where_the_list_is_sure(make):
     assert [ent.text for ent in make("clinical", mentions=False)(text).ents] == []
 
 
+def test_a_document_of_short_forms_takes_linear_time():
+    nlp = spacy.blank("en")
+    nlp.add_pipe(DETECTOR, config={"mentions": True, "abbreviations": "clinical"})
+    assert len(nlp("DM2, " * 20_000).ents) == 20_000
+
+
 def test_explain_names_the_list(make, house):
     nlp = make([str(house), "clinical"])
     explain = nlp.get_pipe(NAME).explain
@@ -147,9 +153,14 @@ def test_a_config_override_wins_over_what_was_saved(make, house, tmp_path):
 
 def test_setting_it_later_is_saved_too(make, tmp_path):
     nlp = make(None)
-    nlp.get_pipe(DETECTOR).abbreviations = "clinical"
+    table = tmp_path / "manifest.json"  # the name of a file that a saved folder has itself
+    table.write_text("QX\tAspirin\n", encoding="utf8")
+    nlp.get_pipe(DETECTOR).abbreviations = ["clinical", table]
+    for wrong in (1, [None], ["clinical", tmp_path / "none.tsv"]):
+        with pytest.raises(PelError, match="no such file"):
+            nlp.get_pipe(DETECTOR).abbreviations = wrong
     nlp.to_disk(tmp_path / "nlp")
-    assert links(spacy.load(tmp_path / "nlp")("MI")) == [("MI", "C01")]
+    assert links(spacy.load(tmp_path / "nlp")("MI, QX")) == links(nlp("MI, QX")) != links(make("clinical")("MI, QX"))
 
 
 def test_a_table_that_is_not_there(make, tmp_path):

@@ -75,6 +75,7 @@ def test_types_always_and_spans(nlp, linker):
     types = ["T047", "T033", "D0", "D3|T033"]
     assert [match.id for match in linker.map(["MI"] * 4, types=types)][:2] == ["D1", "D2"]
     assert {match.id for match in linker.map(["MI"] * 4, types=types)[2:]} <= {"D1", "D2"}
+    assert [match.id for match in linker.map(["MI"] * 3, types=["| T033 ", "T033 | D3", "|"])][:2] == ["D2", "D2"]
     [never] = linker.map(["zebra fish"])
     [always] = linker.map(["zebra fish"], always=True)
     assert never.id == NIL and always.id == never.alternatives[0].id and always.name
@@ -94,6 +95,9 @@ def test_types_always_and_spans(nlp, linker):
         ("heart attack", "mesh:D009203", "agrees", None),
         ("heart attack", "D3|D1", "agrees", None),
         ("heart attack", "OLD|D1", "agrees", None),
+        ("heart attack", "ID:D1", "agrees", None),
+        ("asthma", "ID:OLD", "retired", "D3"),
+        ("asthma", "OTHER:D3", "unknown", "D3"),
         ("MI", "D1", "agrees", None),
         ("MI", "D2", "agrees", None),
         ("heart attack", "D0", "broader", "D1"),
