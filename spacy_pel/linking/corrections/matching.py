@@ -285,8 +285,12 @@ def match_memory(
     which = np.full(len(queries), NONE, dtype=np.int64)
     answers: dict[int, Counter[int]] = {}
     for number, (query, word) in enumerate(zip(queries, plain_words(queries), strict=True)):
-        numbers = learned.of_form.get(counted_form(word or query.surface))
-        if numbers is None:
+        form = counted_form(word or query.surface)
+        numbers = learned.of_form.get(form, learned.kb_rows[:0])
+        if query.sense is not None and (short := counted_form(query.sense.form)) != form:
+            # learned of the short form alone, or before there was a list
+            numbers = np.append(numbers, learned.of_form.get(short, numbers[:0]))
+        if not len(numbers):
             continue
         mask = None if masks is None else masks[number]
         if mask is not None:
