@@ -92,7 +92,8 @@ def map_documents(
     rows = list(map(settings.read, documents))
     with pipeline.nlp.memory_zone():
         queries = term_queries(pipeline, rows)
-        matches = match_terms(pipeline.component.linker, queries, top_k=top_k, always=settings.always)
+        types = [types for _, types, _ in rows]
+        matches = match_terms(pipeline.component.linker, queries, types, top_k=top_k, always=settings.always)
     for document, (term, _, _), match in zip(documents, rows, matches, strict=True):
         mention = {"kb_id": match.id, **asdict(match)}
         yield {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}

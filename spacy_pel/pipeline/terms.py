@@ -96,24 +96,27 @@ class _Answer(NamedTuple):
 
 
 def match_terms(
-    linker: Linker, queries: Sequence[MentionQuery], *, top_k: int = 5, always: bool = False
+    linker: Linker, queries: Sequence[MentionQuery], types: Sequence[str], *, top_k: int = 5, always: bool = False
 ) -> list[TermMatch]:
     """What terms mean; one that comes again is linked once.
 
     Args:
         linker: any.
-        queries: the terms, each with "", or types of the KB or ids with all below them, as its label; several with "|"
-            between them.
+        queries: the terms.
+        types: of each the types of the KB, or ids with all below them, that its entity may have, with "|" between
+            several; "" = any. They replace the label. Empty = none has any.
         top_k: alternatives of each.
-        always: never answer NIL, but for want of candidates or because a correction says so.
+        always: never answer NIL, but for want of candidates, or because a correction or a list says so.
 
     Raises:
         PelError: if the KB lacks a type.
     """
-    if labels := {query.label for query in queries} - {"", *linker.entity_types}:
-        types = {label: label.split(SEVERAL) for label in sorted(labels)}
+    if types:
+        queries = [replace(query, label=label) for query, label in zip(queries, types, strict=True)]
+    if labels := {*types} - {"", *linker.entity_types}:
         linker = copy.copy(linker)
-        checked = check_entity_types(linker.kb, types, error=Errors.E537)
+        by_label = {label: label.split(SEVERAL) for label in sorted(labels)}
+        checked = check_entity_types(linker.kb, by_label, error=Errors.E537)
         linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
     distinct, which = numbered(queries)
     matches = [_match(linker.kb, *one, top_k) for one in zip(distinct, _answers(linker, distinct, always), strict=True)]
@@ -182,7 +185,7 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
     if always:
         linker = copy.copy(linker)
-        linker.threshold = 1.0
+        linker.threshold = np.inf  # 1 - a cosine may be above 1
     answers: list[_Answer] = []
     for start in range(0, len(queries), linker.batch_size):
         batch = queries[start : start + linker.batch_size]
