@@ -442,7 +442,8 @@ class ProxyEntityLinker(Pipe):
         Raises:
             PelError: if the knowledge base lacks a type.
         """
-        return match_terms(self.linker, list(map(self._query, terms)), types, top_k=top_k, always=always)
+        matches = match_terms(self.linker, list(map(self._query, terms := [*terms])), types, top_k=top_k, always=always)
+        return [replace(match, term=str(term)) for match, term in zip(matches, terms, strict=True)]
 
     def check(self, pairs: Iterable[tuple[str | Span, str]]) -> list[PairCheck]:
         """Do ids mean what texts say?
@@ -455,7 +456,7 @@ class ProxyEntityLinker(Pipe):
             One for each, in order.
         """
         texts, ids = zip(*pairs, strict=True) if (pairs := list(pairs)) else ((), ())
-        return check_pairs(self.linker, list(map(self._query, texts)), ids, [""] * len(ids))
+        return check_pairs(self.linker, texts, list(map(self._query, texts)), ids, [""] * len(ids))
 
     def _query(self, term: str | Span) -> MentionQuery:
         return self._queries(term.doc, [term])[0] if isinstance(term, Span) else term_query(term, self.kb)

@@ -19,10 +19,12 @@ from ..linking.finder import check_entity_types
 from ..types import NIL
 from ..util import normalize_alias
 from ..util.arrays import numbered, softmax
+from ..util.xrefs import split_id
 
 AGREES, BROADER, NARROWER, OTHER, UNCLEAR = "agrees", "broader", "narrower", "other", "unclear"
 UNKNOWN, RETIRED, LABEL = "unknown", "retired", "label"
 SEVERAL = "|"  # between ids or types in a cell
+NO_PREFIX = "ID"  # of an id that tells no vocabulary, where it needs a prefix
 _NAMES = frozenset(NAMED) - {"derivation"}
 _SPELLED_ALIKE = 0.8
 _LIKELY = 0.5  # P(right) of what a given id is compared with
@@ -133,14 +135,16 @@ def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) 
 
 
 def check_pairs(
-    linker: Linker, queries: Sequence[MentionQuery], ids: Sequence[str], labels: Sequence[str]
+    linker: Linker, texts: Sequence[object], queries: Sequence[MentionQuery], ids: Sequence[str], labels: Sequence[str]
 ) -> list[PairCheck]:
     """Whether ids are what texts mean.
 
     Args:
         linker: any.
-        queries: the texts.
-        ids: of each an id, or codes in another vocabulary; any of several with "|" between them.
+        texts: as given.
+        queries: what is read of them.
+        ids: of each an id, also with the prefix that SSSOM asks for, or codes in another vocabulary; any of several
+            with "|" between them.
         labels: a name that the id should have; "" = none was given.
 
     Returns:
@@ -148,12 +152,12 @@ def check_pairs(
     """
     distinct, which = numbered(queries)
     answers = _answers(linker, distinct, always=False)
-    pairs = zip(queries, ids, labels, which.tolist(), strict=True)
-    return [_check(linker.kb, query, given, label, answers[n]) for query, given, label, n in pairs]
+    pairs = zip(texts, queries, ids, labels, which.tolist(), strict=True)
+    return [_check(linker.kb, str(text), query, given, label, answers[n]) for text, query, given, label, n in pairs]
 
 
-def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
-    link, written = answer.link, [part.strip() for part in given.split(SEVERAL)]
+def _check(kb: KnowledgeBase, text: str, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
+    link, written = answer.link, [_without_prefix(kb, part.strip()) for part in given.split(SEVERAL)]
     known = {now: one for one in written if (now := kb.resolve(one))}
     is_live = any(now in written for now in known)
     is_retired = not is_live and (bool(known) or any(map(kb.is_retired, written)))
@@ -177,9 +181,16 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
         above, below = (set(related) for related in (kb.ancestors(link.kb_id), kb.descendants(link.kb_id)))
         verdict = BROADER if above & known.keys() else NARROWER if below & known.keys() else OTHER
     if likely is None or (likely in known and verdict != RETIRED):
-        return PairCheck(query.surface, given, probability, verdict)
+        return PairCheck(text, given, probability, verdict)
     better = likely, kb[likely].canonical_name, _digits(answer.probabilities.get(likely, 0.0))
-    return PairCheck(query.surface, given, probability, verdict, *better)
+    return PairCheck(text, given, probability, verdict, *better)
+
+
+def _without_prefix(kb: KnowledgeBase, entity_id: str) -> str:
+    """An id as the knowledge base has it, where ``map`` gave it a prefix for SSSOM."""
+    prefix, _, key = entity_id.partition(":")
+    known, own = (kb.find_ids([one])[0] >= 0 for one in (entity_id, key))
+    return key if own and not known and prefix == (split_id(key)[0] or NO_PREFIX) else entity_id
 
 
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
@@ -204,10 +215,9 @@ def _probabilities(link: Link, shares: np.ndarray) -> dict[str, float]:
     if link.kb_id == NIL:
         return dict(zip(link.ids, (left * shares).tolist(), strict=True))
     nil = min(max(link.nil_score, 0.0), 1.0)
-    weights = shares * (1.0 - nil)
-    weights[0] = 0.0
+    weights = shares[1:] * (1.0 - nil)
     others = left * weights / max(weights.sum() + nil, 1e-12)
-    return dict(zip(link.ids, [link.probability, *others[1:].tolist()], strict=True))
+    return dict(zip(link.ids, [link.probability, *others.tolist()], strict=True))
 
 
 def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuery, link: Link) -> str:
