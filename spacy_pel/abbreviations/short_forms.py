@@ -32,7 +32,7 @@ _REACH, _N_BESIDE = 60, 6  # characters and words on either side of a form that 
 _SHORTEST = 3  # characters of a form that may be written in other case than in its list
 # "PMH: ..." where a line or a sentence begins, or a line in capitals
 _HEADING = re.compile(
-    r"(?:^|(?<=[.;])[ \t]+)[ \t\d.)*-]*(?:([A-Z][A-Za-z/&() -]{1,40}):|([A-Z][A-Z/&() -]{2,40})$)", re.MULTILINE
+    r"(?:^|(?<=[.;])(?=[ \t]))[ \t\d.)*-]{0,40}(?:([A-Z][A-Za-z/&() -]{1,40}):|([A-Z][A-Z/&() -]{2,40})$)", re.MULTILINE
 )
 _SECTIONS = {
     "pmh": "pmh pmhx problem problems history diagnosis diagnoses dx hx assessment",

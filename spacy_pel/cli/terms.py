@@ -113,7 +113,7 @@ def check(
         for start in progress(starts, description="Checking pairs (thousands)"):
             texts, ids, labels, contexts = zip(*given[start : start + _CHUNK], strict=True)
             queries = term_queries(loaded, ((text, "", context) for text, context in zip(texts, contexts, strict=True)))
-            found += check_pairs(loaded.component.linker, queries, ids, labels)
+            found += check_pairs(loaded.component.linker, texts, queries, ids, labels)
     found.sort(key=lambda one: (not one.disagrees, one.probability))
     rows = [asdict(one) for one in found]
     if report is not None:

@@ -15,7 +15,7 @@ from ..errors import Errors, PelError
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import OWN, find_term, match_terms, term_query
+from ..pipeline.terms import NO_PREFIX, find_term, match_terms, term_query
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, write_jsonl
 from ..util.files import ending_of
@@ -37,7 +37,7 @@ _PREFIXES = {
     "SNOMEDCT": "http://snomed.info/id/",
     "ORPHA": "http://www.orpha.net/ORDO/Orphanet_",
     "TERM": "https://example.org/terms/",
-    OWN: "https://example.org/ids/",
+    NO_PREFIX: "https://example.org/ids/",
 }
 
 
@@ -92,9 +92,10 @@ def map_documents(
     rows = list(map(settings.read, documents))
     with pipeline.nlp.memory_zone():
         queries = term_queries(pipeline, rows)
-        matches = match_terms(pipeline.component.linker, queries, top_k=top_k, always=settings.always)
+        types = [types for _, types, _ in rows]
+        matches = match_terms(pipeline.component.linker, queries, types, top_k=top_k, always=settings.always)
     for document, (term, _, _), match in zip(documents, rows, matches, strict=True):
-        mention = {"kb_id": match.id, **asdict(match)}
+        mention = {"kb_id": match.id, **asdict(match), "term": term}
         yield {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}
 
 
@@ -126,12 +127,11 @@ def _term_row(record: Mapping[str, Any]) -> Row:
 
 
 def _sssom_row(row: Row) -> Row:
-    is_nil = row["id"] == NIL
     return {
         "subject_id": _curie(row["row"], "TERM"),
         "subject_label": row["term"],
         "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
-        "object_id": NO_TERM if is_nil else _curie(row["id"], OWN),
+        "object_id": NO_TERM if row["id"] == NIL else _curie(row["id"], NO_PREFIX),
         "object_label": row["name"],
         "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
         "confidence": row["probability"],

@@ -119,7 +119,7 @@ class Confidence:
 
     def shifted(self, trust: Trust, nil_scores: Floats, nil_share: float) -> tuple[Trust, Floats]:
         """What is known of mentions of which another share is NIL than of the calibration's: the odds of NIL change as
-        its prior odds do (Saerens et al. 2002), and P(right) of a link that is none stays.
+        its prior odds do (Saerens et al. 2002), and P(right) of what is not NIL stays.
 
         Args:
             trust: as for the calibration's share.

@@ -121,7 +121,7 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
         right = blank if blank != -1 else right
     window = text[left:start] + surface + text[end:right]
     document = text if query.document is None else query.document
-    return MentionQuery(window, start - left, start - left + len(surface), query.label, document, types=query.types)
+    return replace(query, text=window, start=start - left, end=start - left + len(surface), document=document)
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,7 @@ Setting = None | str | Path | Sequence[str | Path]
     assigns=["doc._.pel_abbreviations", "doc._.abbreviations", "span._.long_form"],
     default_config={"mentions": False, "abbreviations": None},
 )
-def make_abbreviation_detector(
-    nlp: Language, name: str, mentions: bool, abbreviations: None | str | list[str]
-) -> "AbbreviationDetector":
+def make_abbreviation_detector(nlp: Language, name: str, mentions: bool, abbreviations: Setting) -> Any:
     """Build a component that finds abbreviations and their long forms.
 
     Args:
@@ -120,9 +118,7 @@ class AbbreviationDetector:
     @property
     def abbreviations(self) -> Setting:
         """The setting, without paths."""
-        if self.missing:
-            return self.names
-        names = [one.name if one.name == CLINICAL else _SAVED + one.name for one in self.lists]
+        names = self.names if self.missing else [_SAVED * (one.name != CLINICAL) + one.name for one in self.lists]
         return names if len(names) > 1 else next(iter(names), None)
 
     @abbreviations.setter
@@ -184,8 +180,8 @@ class AbbreviationDetector:
 
         def read() -> None:
             check_folder(path, kind=_KIND, version=_VERSION)
-            names = [name.removeprefix(_SAVED) for name in self.missing]
-            self._use(self.names, [ShortForms.read(path / Path(name).name) for name in names])
+            files = (path / Path(name.removeprefix(_SAVED)).name for name in self.missing)
+            self._use(self.names, [*map(ShortForms.read, files)])
 
         if self.missing:
             read_whole(path, read)
@@ -206,10 +202,8 @@ class AbbreviationDetector:
     def _tell_config(self, components: dict[str, Any]) -> bool:
         """Name the tables as they are saved, as their paths are of this machine; whether that changes anything."""
         own = components.get(self.name, {})
-        changes = own.get("abbreviations") != self.abbreviations
-        if changes:
-            own["abbreviations"] = self.abbreviations
-        return bool(changes)
+        before, own["abbreviations"] = own.get("abbreviations"), self.abbreviations
+        return bool(before != self.abbreviations)
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)

@@ -434,7 +434,7 @@ class ProxyEntityLinker(Pipe):
             types: of each term the types that its entity may have, or ids with all that is below them, with "|" between
                 several; "" = any. Empty = none has any.
             top_k: alternatives of each.
-            always: never answer NIL, but for want of candidates or because a correction says so.
+            always: never answer NIL, but for want of candidates, or because a correction or a list says so.
 
         Returns:
             One for each, in order; a term that comes again is linked once.
@@ -442,10 +442,8 @@ class ProxyEntityLinker(Pipe):
         Raises:
             PelError: if the knowledge base lacks a type.
         """
-        queries = list(map(self._query, terms))
-        if types:
-            queries = [replace(query, label=label) for query, label in zip(queries, types, strict=True)]
-        return match_terms(self.linker, queries, top_k=top_k, always=always)
+        matches = match_terms(self.linker, list(map(self._query, terms := [*terms])), types, top_k=top_k, always=always)
+        return [replace(match, term=str(term)) for match, term in zip(matches, terms, strict=True)]
 
     def check(self, pairs: Iterable[tuple[str | Span, str]]) -> list[PairCheck]:
         """Do ids mean what texts say?
@@ -458,7 +456,7 @@ class ProxyEntityLinker(Pipe):
             One for each, in order.
         """
         texts, ids = zip(*pairs, strict=True) if (pairs := list(pairs)) else ((), ())
-        return check_pairs(self.linker, list(map(self._query, texts)), ids, [""] * len(ids))
+        return check_pairs(self.linker, texts, list(map(self._query, texts)), ids, [""] * len(ids))
 
     def _query(self, term: str | Span) -> MentionQuery:
         return self._queries(term.doc, [term])[0] if isinstance(term, Span) else term_query(term, self.kb)

@@ -24,7 +24,7 @@ from ..util.xrefs import split_id
 AGREES, BROADER, NARROWER, OTHER, UNCLEAR = "agrees", "broader", "narrower", "other", "unclear"
 UNKNOWN, RETIRED, LABEL = "unknown", "retired", "label"
 SEVERAL = "|"  # between ids or types in a cell
-OWN = "ID"  # prefix in SSSOM of an id that has none
+NO_PREFIX = "ID"  # of an id that tells no vocabulary, where it needs a prefix
 _NAMES = frozenset(NAMED) - {"derivation"}
 _SPELLED_ALIKE = 0.8
 _LIKELY = 0.5  # P(right) of what a given id is compared with
@@ -98,25 +98,27 @@ class _Answer(NamedTuple):
 
 
 def match_terms(
-    linker: Linker, queries: Sequence[MentionQuery], *, top_k: int = 5, always: bool = False
+    linker: Linker, queries: Sequence[MentionQuery], types: Sequence[str], *, top_k: int = 5, always: bool = False
 ) -> list[TermMatch]:
     """What terms mean; one that comes again is linked once.
 
     Args:
         linker: any.
-        queries: the terms, each with "", or types of the KB or ids with all below them, as its label; several with "|"
-            between them.
+        queries: the terms.
+        types: of each the types of the KB, or ids with all below them, that its entity may have, with "|" between
+            several; "" = any. They replace the label. Empty = none has any.
         top_k: alternatives of each.
-        always: never answer NIL, but for want of candidates or because a correction says so.
+        always: never answer NIL, but for want of candidates, or because a correction or a list says so.
 
     Raises:
         PelError: if the KB lacks a type.
     """
-    if labels := {query.label for query in queries} - {"", *linker.entity_types}:
-        several = {label: list(filter(None, map(str.strip, label.split(SEVERAL)))) for label in sorted(labels)}
-        types = {label: names for label, names in several.items() if names}
+    if types:
+        queries = [replace(query, label=label) for query, label in zip(queries, types, strict=True)]
+    several = {label: list(filter(None, map(str.strip, label.split(SEVERAL)))) for label in sorted({*types})}
+    if by_label := {label: names for label, names in several.items() if names and label not in linker.entity_types}:
         linker = copy.copy(linker)
-        checked = check_entity_types(linker.kb, types, error=Errors.E537)
+        checked = check_entity_types(linker.kb, by_label, error=Errors.E537)
         linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
     distinct, which = numbered(queries)
     matches = [_match(linker.kb, *one, top_k) for one in zip(distinct, _answers(linker, distinct, always), strict=True)]
@@ -133,14 +135,16 @@ def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) 
 
 
 def check_pairs(
-    linker: Linker, queries: Sequence[MentionQuery], ids: Sequence[str], labels: Sequence[str]
+    linker: Linker, texts: Sequence[object], queries: Sequence[MentionQuery], ids: Sequence[str], labels: Sequence[str]
 ) -> list[PairCheck]:
     """Whether ids are what texts mean.
 
     Args:
         linker: any.
-        queries: the texts.
-        ids: of each an id, or codes in another vocabulary; any of several with "|" between them.
+        texts: as given.
+        queries: what is read of them.
+        ids: of each an id, also with the prefix that SSSOM asks for, or codes in another vocabulary; any of several
+            with "|" between them.
         labels: a name that the id should have; "" = none was given.
 
     Returns:
@@ -148,11 +152,11 @@ def check_pairs(
     """
     distinct, which = numbered(queries)
     answers = _answers(linker, distinct, always=False)
-    pairs = zip(queries, ids, labels, which.tolist(), strict=True)
-    return [_check(linker.kb, query, given, label, answers[n]) for query, given, label, n in pairs]
+    pairs = zip(texts, queries, ids, labels, which.tolist(), strict=True)
+    return [_check(linker.kb, str(text), query, given, label, answers[n]) for text, query, given, label, n in pairs]
 
 
-def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
+def _check(kb: KnowledgeBase, text: str, query: MentionQuery, given: str, label: str, answer: _Answer) -> PairCheck:
     link, written = answer.link, [_as_in(kb, part.strip()) for part in given.split(SEVERAL)]
     known = {now: one for one in written if (now := kb.resolve(one))}
     is_live = any(now in written for now in known)
@@ -177,15 +181,15 @@ def _check(kb: KnowledgeBase, query: MentionQuery, given: str, label: str, answe
         above, below = (set(related) for related in (kb.ancestors(link.kb_id), kb.descendants(link.kb_id)))
         verdict = BROADER if above & known.keys() else NARROWER if below & known.keys() else OTHER
     if likely is None or (likely in known and verdict != RETIRED):
-        return PairCheck(query.surface, given, probability, verdict)
+        return PairCheck(text, given, probability, verdict)
     better = likely, kb[likely].canonical_name, _digits(answer.probabilities.get(likely, 0.0))
-    return PairCheck(query.surface, given, probability, verdict, *better)
+    return PairCheck(text, given, probability, verdict, *better)
 
 
 def _as_in(kb: KnowledgeBase, key: str) -> str:
     """An id as the knowledge base has it: "C0004096" for "UMLS:C0004096", which SSSOM wants."""
     prefix, _, code = key.partition(":")
-    is_own = prefix == OWN or split_id(key)[0] == split_id(code)[0]
+    is_own = prefix == NO_PREFIX or split_id(key)[0] == split_id(code)[0]
     known, known_code = (bool(kb.resolve(one)) or kb.is_retired(one) for one in (key, code))
     return code if is_own and known_code and not known else key
 
@@ -193,7 +197,7 @@ def _as_in(kb: KnowledgeBase, key: str) -> str:
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
     if always:
         linker = copy.copy(linker)
-        linker.threshold = 1.0
+        linker.threshold = np.inf  # 1 - a cosine may be above 1
     answers: list[_Answer] = []
     for start in range(0, len(queries), linker.batch_size):
         batch = queries[start : start + linker.batch_size]
@@ -212,10 +216,9 @@ def _probabilities(link: Link, shares: np.ndarray) -> dict[str, float]:
     if link.kb_id == NIL:
         return dict(zip(link.ids, (left * shares).tolist(), strict=True))
     nil = min(max(link.nil_score, 0.0), 1.0)
-    weights = shares * (1.0 - nil)
-    weights[0] = 0.0
+    weights = shares[1:] * (1.0 - nil)
     others = left * weights / max(weights.sum() + nil, 1e-12)
-    return dict(zip(link.ids, [link.probability, *others[1:].tolist()], strict=True))
+    return dict(zip(link.ids, [link.probability, *others.tolist()], strict=True))
 
 
 def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuery, link: Link) -> str:

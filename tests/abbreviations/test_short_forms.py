@@ -1,5 +1,7 @@
 """Lists of short forms: how they are read, and which sense the text beside a form tells."""
 
+import time
+
 import pytest
 
 from spacy_pel.abbreviations.documents import noted
@@ -148,3 +150,6 @@ def test_each_line_of_the_clinical_list_can_count():
 
 def test_a_long_text_takes_linear_time():
     assert len(found("a HTN (b/c) " * 20_000)) == 40_000
+    started = time.perf_counter()
+    assert len(found(f"PMH: HTN.{' ' * 50_000}x{' .' * 50_000}")) == 2
+    assert time.perf_counter() - started < 5  # quadratic: 40

@@ -5,7 +5,8 @@ import spacy
 
 from spacy_pel.errors import PelError
 from spacy_pel.index.annotated_text import AliasPriors
-from spacy_pel.pipeline.gold import query_maker
+from spacy_pel.linking import Correction
+from spacy_pel.pipeline.gold import queries_of, query_maker
 from spacy_pel.pipeline.mentions import span_queries
 from spacy_pel.types import Document, Mention
 
@@ -115,6 +116,26 @@ def test_a_correction_comes_before_a_list(make, house):
     nlp.get_pipe(NAME).learn([doc])
     assert links(nlp("HD was started.")) == [("HD", "C07")]
     assert links(nlp("Neurology: HD, XQ."))[-1] == ("XQ", "C01")
+
+
+@pytest.mark.parametrize("form", ["HA", "HD"])
+def test_a_term_that_was_corrected_comes_before_a_list(make, house, form):
+    nlp = make(str(house))
+    before = links(nlp(f"{form} was started."))
+    correction = [Correction(form, 0, len(form), "C01", always=True)]
+    nlp.get_pipe(NAME).linker.learn(queries_of(correction, query_maker(nlp)), correction)
+    assert before != links(nlp(f"{form} was started.")) == [(form, "C01")]
+
+
+def test_a_list_decides_of_a_form_that_is_read_as_another(make, tmp_path):
+    (tmp_path / "house.tsv").write_text("hemodialisis\tC01\nDD\themodialisis\t\tnil\n", encoding="utf8")
+    nlp = make(str(tmp_path / "house.tsv"))
+    mentions = [Mention(0, 12, "X", ()), Mention(14, 16, "X", ())]
+    queries = query_maker(nlp)(Document("1", "hemodialisis, DD.", mentions))
+    linker = nlp.get_pipe(NAME).linker
+    read, _ = linker.finder.read(queries)
+    assert [query.surface for query in read] == ["hemodialysis", "hemodialysis"], "the spelling is mended"
+    assert [(link.kb_id, link.probability) for link in linker.link(queries)] == [("C01", 0.95), ("NIL", 0.95)]
 
 
 def test_gold_mentions_are_decided_in_the_same_way(make, house):

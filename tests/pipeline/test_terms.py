@@ -80,7 +80,9 @@ def test_types_always_and_spans(nlp, linker):
     [always] = linker.map(["zebra fish"], always=True)
     assert never.id == NIL and always.id == never.alternatives[0].id and always.name
     doc = nlp.get_pipe("pel_abbreviation_detector")(nlp.make_doc(TEXT))
-    assert linker.map([doc[0:1]])[0].id == "D2"
+    assert linker.map([doc[0:1], Span(doc, 0, 1, label="DISEASE")])[1].id == "D2", "a detector's label is no type"
+    assert (linker.map([doc[0:1]])[0].id, linker.map([doc[0:1]])[0].term) == ("D2", "MI"), "as given"
+    assert (linker.check([(doc[0:1], "D2")])[0].text, linker.check([("MI", "ID:D2")])[0].verdict) == ("MI", "agrees")
     with pytest.raises(PelError, match="E537.*got T999"):
         linker.map(["MI"], types=["T999"])
     with pytest.raises(PelError, match="E011.*got int"):

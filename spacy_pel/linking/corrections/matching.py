@@ -285,13 +285,14 @@ def match_memory(
     which = np.full(len(queries), NONE, dtype=np.int64)
     answers: dict[int, Counter[int]] = {}
     for number, (query, word) in enumerate(zip(queries, plain_words(queries), strict=True)):
-        numbers = learned.of_form.get(counted_form(word or query.surface))
-        if numbers is None:
+        numbers = learned.of_form.get(form := counted_form(word or query.surface), learned.kb_rows[:0])
+        if query.sense is not None and (short := counted_form(query.sense.form)) != form:
+            # learned of the short form alone, or before there was a list
+            numbers = np.append(numbers, learned.of_form.get(short, numbers[:0]))
+        if not len(numbers):
             continue
-        mask = None if masks is None else masks[number]
-        if mask is not None:
-            rows = learned.kb_rows[numbers]
-            numbers = numbers[(rows == NIL_ROW) | mask[rows]]
+        if masks is not None and (mask := masks[number]) is not None:
+            numbers = numbers[(learned.kb_rows[numbers] == NIL_ROW) | mask[learned.kb_rows[numbers]]]
         here, always = _in_text(learned, numbers, query), numbers[learned.always[numbers]]
         given = Counter(learned.kb_rows[here if len(here) else numbers].tolist())
         if len(given) > (len(here) > 0):

@@ -106,7 +106,7 @@ _HEADING = re.compile(
 )
 # what stands for what was taken out of a note: "[**Hospital1 18**]", "Hospital1", "<NAME>", "___", "XXXX"
 _PLACEHOLDER = re.compile(
-    r"\[\*\*.*?\*\*\]|<[A-Z][A-Z_-]*\d*>|(?<!\w)_{2,}(?!\w)|\b[Xx]{3,}\b"
+    r"\[\*\*.{0,100}?\*\*\]|<[A-Z][A-Z_-]*\d*>|(?<!\w)_{2,}(?!\w)|\b[Xx]{3,}\b"
     r"|\b(?:Hospital|Location|Name|Doctor|Patient|Date|Address|Phone|(?:Fir|La)stname)\d+\b"
 )
 # a code of ICD-10: "E11.9"; "I10" beside others or "ICD", at the start of a line or in brackets; not "vitamin B12"

@@ -1,5 +1,6 @@
 """Where mentions begin and end, whatever tagged them: the tokens of a text that are tagged as one mention."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,12 @@ def cut(nlp, text):
 )
 def test_what_is_left_of_a_mention(nlp, text, expected):
     assert cut(nlp, text) == expected
+
+
+def test_placeholders_without_an_end_take_linear_time(nlp):
+    started = time.perf_counter()
+    assert trimmed(nlp.make_doc("gout" + " [**" * 30_000), [[0]], (), knows) == [[(0, 4)]]
+    assert time.perf_counter() - started < 10  # quadratic: 25
 
 
 @pytest.mark.parametrize(
