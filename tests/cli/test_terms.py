@@ -24,7 +24,7 @@ TERMS = [
     ("d", "Strokes"),
     ("e", "heart attack disorder"),
 ]
-IDS = ["C3", "NIL", "C6", "C3", "C2"]
+IDS, NAME = ["C3", "NIL", "C6", "C3", "C2"], "preferred name"
 
 
 @pytest.fixture
@@ -51,11 +51,7 @@ def test_a_table_of_terms_to_every_format(folder, terms, tmp_path):
     for rows in made.values():
         assert [(row["row"], row["term"]) for row in rows] == TERMS
         assert [row["id"] for row in rows] == IDS
-        assert [row["rests_on"] or None for row in rows] == [
-            *("preferred name", None),
-            *["preferred name"] * 2,
-            "synonym",
-        ]
+        assert [row["rests_on"] or "NIL" for row in rows] == [NAME, "NIL", NAME, NAME, "synonym"]
         assert [row["relation"] or None for row in rows] == ["exact", None, "broader", "exact", "exact"]
         assert rows[0]["kind"] == "T047" and rows[2]["name"] == "asthma"
     assert made["jsonl"] == made["parquet"] and made["csv"] == made["tsv"]
@@ -80,6 +76,12 @@ def test_sssom_and_usagi(folder, terms, tmp_path):
     row = read(tmp_path / "out.csv")[2]
     assert (row["sourceCode"], row["sourceName"], row["equivalence"]) == ("c", "severe asthma", "WIDER")
     assert row["sourceAutoAssignedConceptIds"].startswith("C6;")
+
+    (tmp_path / "one.txt").write_text("crhonic fatiguing")  # its answer rests on its vector
+    done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "one.sssom.tsv", "--always")
+    done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "one.csv", "--always", "--format", "usagi")
+    assert read(tmp_path / "one.sssom.tsv")[0]["predicate_id"] == "skos:closeMatch"
+    assert read(tmp_path / "one.csv")[0]["equivalence"] == "INEXACT"
 
 
 def test_lines_always_and_columns(folder, terms, tmp_path):
