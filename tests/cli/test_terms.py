@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Mention
 from spacy_pel.util import write_jsonl
 
@@ -118,16 +117,13 @@ def test_a_knowledge_base_is_enough(folder, terms, tmp_path, monkeypatch):
     from spacy_pel.cli import quickstart
 
     monkeypatch.setattr(quickstart, "default_pipeline", lambda option: folder / "pipeline")
-    result = done("map", folder / "kb", terms, tmp_path / "out.csv")
+    assert "quickstart" in done("map", folder / "kb", terms, tmp_path / "out.csv").err
     assert [row["id"] for row in read(tmp_path / "out.csv")][2:] == IDS[2:]
-    assert "quickstart" in result.err
     assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == ["out.csv", "out.csv.done.json"]
 
 
 def test_check(folder, tmp_path):
     shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    kb = tmp_path / "pipeline" / "proxy_entity_linker" / "kb"
-    assert not KnowledgeBase.from_disk(kb).is_retired("C0")
     pairs = [
         ("stroke", "C3", "stroke", "agrees"),
         ("stroke", "MESH:D000003", "", "agrees"),
@@ -165,9 +161,8 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     mentions = [Mention(7, 13, "ENTITY", ("C3",)), Mention(18, 23, "ENTITY", ("C3", "C5")), Mention(0, 2, "ENTITY")]
     write_corpus(tmp_path / "gold.jsonl", [Document("d", "We saw stroke and fever.", mentions)])
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
-    assert [(row["text"], row["id"], row["verdict"]) for row in result["checked"]] == [
-        *(("stroke", "C3", "agrees"), ("fever", "C3|C5", "agrees"))
-    ] or result["verdicts"] == {"agrees": 2}
+    assert {(row["text"], row["id"]) for row in result["checked"]} == {("stroke", "C3"), ("fever", "C3|C5")}
+    assert result["verdicts"] == {"agrees": 2}
 
 
 def test_check_refuses_what_has_no_pairs(folder, tmp_path):
