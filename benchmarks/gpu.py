@@ -480,7 +480,8 @@ def main(
     output: Annotated[Path | None, typer.Option(help="Also write the figures to this JSON file.")] = None,
 ) -> None:
     """Print what training, encoding, mining and linking do per second; skipped without a GPU."""
-    from spacy_pel.cli._output import markdown_table
+    from spacy_pel_studies.markdown import markdown_table
+
     from spacy_pel.util import machine_note, write_json
 
     if size not in SIZES or device not in ("cuda", "cpu"):

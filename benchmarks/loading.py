@@ -123,7 +123,7 @@ def main(
         steps = measure(pipeline, corpus, n_documents=documents, only_ours=only_ours)
         typer.echo(json.dumps(steps.done))
         return
-    from spacy_pel.cli._output import markdown_table
+    from spacy_pel.cli._output import text_table
 
     command = [sys.executable, __file__, str(pipeline), *([] if corpus is None else [str(corpus)]), "--child"]
     command += [f"--documents={documents}", *(["--only-ours"] if only_ours else [])]
@@ -141,7 +141,7 @@ def main(
         total += seconds
         resident, own = runs[-1][number][2:]
         rows.append([name, f"{seconds:.2f}", f"{total:.2f}", f"{resident:,.0f}", f"{own:,.0f}"])
-    typer.echo(markdown_table(["step", "CPU s", "total", "resident MB", "not of files"], rows))
+    typer.echo(text_table(["step", "CPU s", "total", "resident MB", "not of files"], rows))
 
 
 if __name__ == "__main__":

@@ -122,7 +122,8 @@ def main(
     output: Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")] = None,
 ) -> None:
     """Print training and inference times of finished runs."""
-    from spacy_pel.cli._output import markdown_table
+    from spacy_pel_studies.markdown import markdown_table
+
     from spacy_pel.util import atomic_path
 
     try:

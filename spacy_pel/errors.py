@@ -274,7 +274,7 @@ class Errors(metaclass=WithCodes):
     E647 = "Expected {wanted} to replace at {path}, got {got}. Choose another output."
     E648 = "Expected .txt or BioC files in {path}, got {n_txt} .txt and {n_bioc} .xml or .json. Choose with --format."
     E649 = "Expected an output apart from the input, got {path}. Choose another file or folder."
-    E650 = "The pipeline {path} cannot be loaded: {got}. Assemble it again."
+    E650 = "The pipeline {path} cannot be loaded: {got}. Import what it lacks with --code FILE, or assemble it again."
     E651 = "Expected a pipeline with the component '{factory}' at {path}, got: {got}. Choose another pipeline."
     E653 = "Expected a bi-encoder, a ranker made of one or a pipeline at {path}, but {got}. Choose another model."
     E655 = "{path} is the KB of a pipeline, whose index must change with it. Use: spacy-pel kb add {pipeline} FILE"
@@ -376,7 +376,7 @@ class Warnings(metaclass=WithCodes):
     W513 = "The list '{list}' has {id} for {form}, but the knowledge base lacks it. Fix the list, or add the entity."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
     W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
-    W552 = "{form}: {why}; it decides in this text only. Use --always to decide everywhere."
+    W552 = "{form}: {why}, so this correction decides in its own text only. Use --always to make it decide everywhere."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
     W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"
 

@@ -134,7 +134,7 @@ def pipeline_of(path: str, out: Path) -> Iterator[str]:
     if (folder / "config.cfg").is_file() or not (folder / "meta.json").is_file():
         yield path
         return
-    message(f"To embed {path} once only, make a pipeline: spacy-pel quickstart {path} my_pipeline")
+    message(f"To embed {path} just once, make a pipeline: spacy-pel quickstart {path} my_pipeline")
     nlp = _mention_finder(None)
     source = _encoder_source(default_pipeline("PIPELINE"))
     vectors = _add_linker(nlp, KnowledgeBase.from_disk(folder), *source, out, names_linked=True)

@@ -27,10 +27,11 @@ TERM_COLUMNS = ("term", "text", "name", "label", "subject_label")  # those that 
 Row = dict[str, Any]
 _ALTERNATIVES = "alternatives"
 NO_TERM = "sssom:NoTermFound"
-_PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch"}
+# where only the vector is alike, "exact" says no more than that no words were left out
+_PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch", "vector": "skos:closeMatch"}
 _JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": "semapv:ManualMappingCuration"}
 _LEXICAL = "semapv:LexicalMatching"
-_EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER"}
+_EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER", "vector": "INEXACT"}
 _PREFIXES = {
     "UMLS": "https://uts.nlm.nih.gov/uts/umls/concept/",
     "MESH": "http://id.nlm.nih.gov/mesh/",
@@ -110,14 +111,12 @@ def write_terms(path: Path, records: Iterable[dict[str, Any]], to: str) -> None:
     Raises:
         PelError: if the file cannot be written.
     """
-    about: list[str] = []
-    rows = [_term_row(record) for record in records]
+    rows = list(map(_term_row, records))
     if to == "sssom":
         rows = list(map(_sssom_row, rows))
-        about = _sssom_head(rows)
     elif to == "usagi":
         rows = list(map(_usagi_row, rows))
-    write_records(path, rows, about=about)
+    write_records(path, rows, about=_sssom_head(rows) if to == "sssom" else [])
 
 
 def _term_row(record: Mapping[str, Any]) -> Row:
@@ -130,13 +129,17 @@ def _sssom_row(row: Row) -> Row:
     return {
         "subject_id": _curie(row["row"], "TERM"),
         "subject_label": row["term"],
-        "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
+        "predicate_id": _PREDICATES.get(_relation(row), "skos:exactMatch"),
         "object_id": NO_TERM if row["id"] == NIL else _curie(row["id"], NO_PREFIX),
         "object_label": row["name"],
         "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
         "confidence": row["probability"],
         "mapping_tool": "spacy_pel",
     }
+
+
+def _relation(row: Row) -> str:
+    return "vector" if (row["relation"], row["rests_on"]) == ("exact", "vector") else row["relation"] or ""
 
 
 def _curie(key: str, prefix: str) -> str:
@@ -158,14 +161,14 @@ def _sssom_head(rows: Sequence[Row]) -> list[str]:
 
 def _usagi_row(row: Row) -> Row:
     """What Usagi imports; concept ids are those of a knowledge base made of OMOP's CONCEPT.csv."""
-    ids = [row["id"]] if row["id"] != NIL else []
+    ids = (row["id"], *(one["id"] for one in row[_ALTERNATIVES]))
     return {
         "sourceCode": row["row"],
         "sourceName": row["term"],
         "sourceFrequency": 1,
-        "sourceAutoAssignedConceptIds": ";".join([*ids, *(one["id"] for one in row[_ALTERNATIVES])]),
+        "sourceAutoAssignedConceptIds": ";".join(one for one in ids if one != NIL),
         "matchScore": row["probability"],
-        "equivalence": _EQUIVALENCES.get(row["relation"], "UNMATCHED"),
+        "equivalence": _EQUIVALENCES.get(_relation(row), "UNMATCHED"),
     }
 
 

@@ -113,15 +113,13 @@ def test_a_house_list(pipeline, tmp_path):
     (tmp_path / "list.csv").write_text("term,id\naspirin,C7\nzebra fish,C6\n")
     result = done("teach", pipeline, tmp_path / "list.csv", "--json")
     assert result.json.items() >= dict(learned=2, changed=2, here_only=1).items()
-    expected = r"W552\] aspirin: annotated text names aspirin \(C0\) (\d) times; .* Use --always"
+    expected = r"W552\] aspirin: annotated text names aspirin \(C0\) (\d) times, .* Use --always"
     (count,) = re.findall(expected, " ".join(result.err.split()))
     assert result.err.count("W552") == 1 and "W510" not in result.err
     assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
     listed = run("teach", pipeline, "--list", "--json").json["learned"]
-    assert [(one["decides"], one["rival"], one["n_rival"]) for one in listed] == [
-        ("here", "C0", int(count)),
-        ("elsewhere", None, 0),
-    ]
+    reach = [(one["decides"], one["rival"], one["n_rival"]) for one in listed]
+    assert reach == [("here", "C0", int(count)), ("elsewhere", None, 0)]
 
     result = done("teach", pipeline, tmp_path / "list.csv", "--always", "--json")
     assert result.json.items() >= dict(learned=2, here_only=0, in_effect=2, ids="3-4").items()
@@ -132,7 +130,7 @@ def test_a_house_list(pipeline, tmp_path):
     assert rows[1][-7:] == [*"always 1 of 1 C0".split(), count, "aspirin"]
     (tmp_path / "one.csv").write_text(f"text,mention,id\n{TEXT},zebra fish,C5\n")
     err = done("teach", pipeline, tmp_path / "one.csv").err
-    assert "zebra fish: another correction of it decides always; it decides in this text only" in err
+    assert "zebra fish: another correction of it decides always, so this correction decides in its own text only" in err
     done("teach", pipeline, "--undo", 3, "--undo", 5)
     assert ids(pipeline) == {"aspirin": "C0", "zebra fish": "C6"}
     done("verify", pipeline)

@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Mention
 from spacy_pel.util import write_jsonl
 
@@ -24,7 +23,7 @@ TERMS = [
     ("d", "Strokes"),
     ("e", "heart attack disorder"),
 ]
-IDS = ["C3", "NIL", "C6", "C3", "C2"]
+IDS, NAME = ["C3", "NIL", "C6", "C3", "C2"], "preferred name"
 
 
 @pytest.fixture
@@ -51,11 +50,7 @@ def test_a_table_of_terms_to_every_format(folder, terms, tmp_path):
     for rows in made.values():
         assert [(row["row"], row["term"]) for row in rows] == TERMS
         assert [row["id"] for row in rows] == IDS
-        assert [row["rests_on"] or None for row in rows] == [
-            *("preferred name", None),
-            *["preferred name"] * 2,
-            "synonym",
-        ]
+        assert [row["rests_on"] or "NIL" for row in rows] == [NAME, "NIL", NAME, NAME, "synonym"]
         assert [row["relation"] or None for row in rows] == ["exact", None, "broader", "exact", "exact"]
         assert rows[0]["kind"] == "T047" and rows[2]["name"] == "asthma"
     assert made["jsonl"] == made["parquet"] and made["csv"] == made["tsv"]
@@ -80,6 +75,12 @@ def test_sssom_and_usagi(folder, terms, tmp_path):
     row = read(tmp_path / "out.csv")[2]
     assert (row["sourceCode"], row["sourceName"], row["equivalence"]) == ("c", "severe asthma", "WIDER")
     assert row["sourceAutoAssignedConceptIds"].startswith("C6;")
+
+    (tmp_path / "one.txt").write_text("crhonic fatiguing")  # its answer rests on its vector
+    done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "one.sssom.tsv", "--always")
+    done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "one.csv", "--always", "--format", "usagi")
+    assert read(tmp_path / "one.sssom.tsv")[0]["predicate_id"] == "skos:closeMatch"
+    assert read(tmp_path / "one.csv")[0]["equivalence"] == "INEXACT"
 
 
 def test_lines_always_and_columns(folder, terms, tmp_path):
@@ -116,16 +117,13 @@ def test_a_knowledge_base_is_enough(folder, terms, tmp_path, monkeypatch):
     from spacy_pel.cli import quickstart
 
     monkeypatch.setattr(quickstart, "default_pipeline", lambda option: folder / "pipeline")
-    result = done("map", folder / "kb", terms, tmp_path / "out.csv")
+    assert "quickstart" in done("map", folder / "kb", terms, tmp_path / "out.csv").err
     assert [row["id"] for row in read(tmp_path / "out.csv")][2:] == IDS[2:]
-    assert "quickstart" in result.err
     assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == ["out.csv", "out.csv.done.json"]
 
 
 def test_check(folder, tmp_path):
     shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
-    kb = tmp_path / "pipeline" / "proxy_entity_linker" / "kb"
-    assert not KnowledgeBase.from_disk(kb).is_retired("C0")
     pairs = [
         ("stroke", "C3", "stroke", "agrees"),
         ("stroke", "MESH:D000003", "", "agrees"),
@@ -165,9 +163,8 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     mentions = [Mention(7, 13, "ENTITY", ("C3",)), Mention(18, 23, "ENTITY", ("C3", "C5")), Mention(0, 2, "ENTITY")]
     write_corpus(tmp_path / "gold.jsonl", [Document("d", "We saw stroke and fever.", mentions)])
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
-    assert [(row["text"], row["id"], row["verdict"]) for row in result["checked"]] == [
-        *(("stroke", "C3", "agrees"), ("fever", "C3|C5", "agrees"))
-    ] or result["verdicts"] == {"agrees": 2}
+    assert {(row["text"], row["id"]) for row in result["checked"]} == {("stroke", "C3"), ("fever", "C3|C5")}
+    assert result["verdicts"] == {"agrees": 2}
 
 
 def test_check_refuses_what_has_no_pairs(folder, tmp_path):
