@@ -37,7 +37,7 @@ _NAMES_LINKED = 0.5
 _SMALL, _NIL_SHARE = 1_000, 0.75
 _NIL_OF_NAMES = "only an abbreviation that the text defines as something else; what has no name here is not found"
 _NIL_OF_DETECTOR = "by default weights, which miss some and reject some right links; calibrate on text of your own"
-_NIL_OF_SMALL = f"{_NIL_OF_DETECTOR}. nil_share = {_NIL_SHARE}, as a small table lacks most mentions"
+_NIL_OF_SMALL = f"{_NIL_OF_DETECTOR}. Until then, {_NIL_SHARE:.0%} of the mentions are expected to be NIL"
 
 _PYTHON = """\
 import spacy
@@ -99,8 +99,6 @@ def quickstart(
             about = source_record(reader or reader_of(codes), parse_settings(settings or []), licence)
             made = make_reader("pel_kb_readers", about["reader"], about["settings"])
             kb = build_kb(made, [codes], part / FACTORY / "kb", about=about, below=below or (), show_progress=True)
-        if ner is not None and len(kb) < _SMALL:
-            source[1]["nil_share"] = _NIL_SHARE
         vectors = _add_linker(nlp, kb, *source, out, names_linked=ner is None)
         n_names = _add_name_finder(nlp) if phrases or ner is None else 0
         nlp.to_disk(part)
@@ -211,6 +209,8 @@ def _add_linker(
     )
     if names_linked:
         component.linker.decider.calibrated_threshold = _NAMES_LINKED
+    elif len(kb) < _SMALL:
+        component.linker.decider.expected_nil_share = _NIL_SHARE
     return vectors
 
 

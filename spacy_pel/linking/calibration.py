@@ -234,6 +234,7 @@ def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = 
     linkable = first.linkable
     decider.combiner.fit(linkable.table, linkable.gold)
     decider.label_types, decider.calibrated_in_context = label_types, linker.reads_context
+    decider.expected_nil_share = None
     scores = decider.combiner(table)
     ranker_scores = None
     if decider.reranker is not None:
@@ -408,7 +409,7 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     scores, nil_scores = decider.score(examples.kb, examples.queries, table)
     if examples.is_nil.sum() >= FEW_NIL:
         decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
-    decider.calibrated_in_context = linker.reads_context
+    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
     answers = AnswerScores(decider.shares(table, scores), nil_scores)
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
 

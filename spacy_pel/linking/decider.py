@@ -54,6 +54,7 @@ class Decider:
         confidence: P(right), and sets of answers.
         calibrated_threshold: of nil_score; None = none was fitted.
         calibrated_in_context: whether mentions were read in their context for that; None = nothing was fitted.
+        expected_nil_share: of the mentions, until something is fitted; None = as for the default weights.
     """
 
     combiner: Combiner
@@ -63,6 +64,7 @@ class Decider:
     confidence: Confidence = field(default_factory=Confidence)
     calibrated_threshold: float | None = None
     calibrated_in_context: bool | None = None
+    expected_nil_share: float | None = None
 
     def unfitted_parts(self) -> tuple[Combiner, NilModel]:
         """Combiner and NIL model of the same settings, that have learned nothing."""
@@ -159,7 +161,7 @@ class Decider:
             top_k: candidates returned for each mention.
             threshold: the setting; None = the calibrated one.
             coverage: how often a set has to hold the right answer; None = no sets.
-            nil_share: of such mentions; None = as in the calibration.
+            nil_share: of such mentions; None = as in the calibration, or as expected.
             priors: counts of annotated text; None = there is none.
 
         Returns:
@@ -169,6 +171,7 @@ class Decider:
         shares, forms = self.shares(table, ranked.scores), [query.form for query in queries]
         nil_scores: Floats = np.clip(ranked.nil_scores, 0.0, 1.0).astype(np.float64)
         trust = self.confidence.assess(table, shares, nil_scores, forms)
+        nil_share = self.expected_nil_share if nil_share is None else nil_share
         if nil_share is not None:
             trust, shifted = self.confidence.shifted(trust, nil_scores, nil_share)
             nil_scores = np.where(table.has_candidates, shifted, 1.0)

@@ -259,6 +259,7 @@ def learned_state(linker: Linker) -> dict[str, Any]:
         "reranker": {} if decider.reranker is None else _state(decider.reranker),
         "label_types": decider.label_types.state(),
         "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
+        "expected_nil_share": decider.expected_nil_share,
     }
     in_context = {} if decider.calibrated_in_context is None else {"in_context": decider.calibrated_in_context}
     return {
@@ -317,6 +318,7 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
             part.load_state(saved[key]["state"])
     decider.calibrated_threshold = saved["calibrated_threshold"]
     decider.calibrated_in_context = saved.get("in_context")
+    decider.expected_nil_share = saved.get("expected_nil_share")
     decider.confidence = Confidence.from_state(saved.get("confidence", {}))
     return True
 

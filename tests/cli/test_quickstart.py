@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import MentionQuery
-from spacy_pel.types import NIL, Entity
+from spacy_pel.types import NIL, Document, Entity, Mention
 
 from .conftest import done, refused, run
 
@@ -174,8 +175,16 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     linker = nlp.get_pipe("proxy_entity_linker").linker
     assert linker.decider.nil_model.is_probability
     assert linker.nil_threshold is linker.decider.calibrated_threshold is None
-    close = nlp.make_doc("Type 1 heart block attack")
-    close.ents = [close.char_span(7, 25, label="DISORDER")]
-    told = nlp.get_pipe("proxy_entity_linker")(close).ents[0]._.pel_nil_score
-    linker.nil_share = None
-    assert told > linker.link([MentionQuery(close.text, 7, 25)])[0].nil_score, "a small table lacks most mentions"
+    close, expected = MentionQuery("heart block attack", 0, 18), linker.decider.expected_nil_share
+    told = linker.link([close])[0].nil_score
+    linker.decider.expected_nil_share = None
+    assert expected == 0.75 and told > linker.link([close])[0].nil_score, "a small table lacks most mentions"
+    write_corpus(
+        Path("few.jsonl"),
+        [
+            Document(str(i), "A heart attack.", [Mention(2, 14, "X", ids)])
+            for i, ids in enumerate([("I21",), ("Z",)] * 8)
+        ],
+    )
+    done("calibrate", "out", "few.jsonl")
+    assert spacy.load("out").get_pipe("proxy_entity_linker").linker.decider.expected_nil_share is None
