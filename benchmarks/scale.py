@@ -38,8 +38,8 @@ MANY, CORES = 36_000_000, 64  # abstracts of PubMed; cores of a large machine
 NO_RAY = "Ray is not installed. Install it: pip install -c constraints.txt '.[ray]'"
 FORMULA = (
     "hours = documents × CPU s per document of the last stretch / cores / 3,600; memory = one process + cores × what a "
-    "worker has of its own. Once form_cache is full, forms are found anew; cores that share a memory bus are slower "
-    "than one alone."
+    "worker has of its own. Once form_cache is full, forms that it has dropped are searched again. Cores that share "
+    "a memory bus are each slower than a single one."
 )
 _BATCH = 64
 

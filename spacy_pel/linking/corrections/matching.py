@@ -110,9 +110,9 @@ class LearnedMentions:
 
     def reach(self, entry_id: int) -> Reach:
         """Where the entry with this id decides."""
-        if entry_id not in self.numbers:
+        number = next(iter(np.flatnonzero(self.numbers == entry_id).tolist()), None)
+        if number is None:
             return Reach("nowhere", 0, 0, None, 0)
-        number = int(np.flatnonzero(self.numbers == entry_id)[0])
         of_form = self.of_form[counted_form(self.learned[number].form)]
         n_agreeing = int((self.kb_rows[of_form] == self.kb_rows[number]).sum())
         is_here = not self.settled[number] or self.always[of_form].any()
@@ -304,8 +304,8 @@ def match_memory(
                 which[number] = chosen
     # the last place where none decides
     rows = np.append(learned.kb_rows, NIL_ROW)[which]
-    same = np.array([entry.before == entry.after for entry in learned.learned] + [False])
-    return MemoryMatches(np.append(learned.numbers, NONE)[which], rows, answers, same[which])
+    same = [n != NONE and learned.learned[n].before == learned.learned[n].after for n in which.tolist()]
+    return MemoryMatches(np.append(learned.numbers, NONE)[which], rows, answers, np.array(same, dtype=np.bool_))
 
 
 def add_listed(
