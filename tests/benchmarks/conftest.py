@@ -10,6 +10,7 @@ from benchmarks.speed import made_up_pipeline
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Mention
+from spacy_pel.util import logger
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +20,7 @@ def run():
     def run_main(main, *args):
         app = typer.Typer()
         app.command()(main)
+        logger.handlers = []  # that of a command before writes to a stream that is closed
         return CliRunner().invoke(app, [str(arg) for arg in args])
 
     return run_main
