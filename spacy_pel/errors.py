@@ -289,6 +289,7 @@ class Errors(metaclass=WithCodes):
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
+    E662 = "Expected --keep-weights with --also, which fits P(right) of links alone."
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
     E665 = "{where}: expected text in '{key}', got {got}. Convert it to a string."

@@ -23,6 +23,10 @@ def calibrate(
     corpus: Annotated[Path, argument("CORPUS.jsonl", "Development corpus (JSON lines), with NIL mentions.")],
     apply_to: Annotated[Files, option("PIPELINE", "Store it here, e.g. where the KB is whole (repeatable).")] = None,
     fold: Annotated[Texts, option("PIPELINE=CORPUS", "A pipeline built without a fold, for P(NIL).")] = None,
+    also: Annotated[
+        Files,
+        option("CORPUS", "With --keep-weights, fit P(right) of links on this, too, as much as on CORPUS (repeatable)."),
+    ] = None,
     output: Annotated[Path | None, option("FOLDER", "Write a calibrated copy here; PIPELINE is not changed.")] = None,
     precision: Annotated[
         float | None,
@@ -51,7 +55,7 @@ def calibrate(
     """
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, precision_threshold, refit_decision
+    from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, fit_trust, precision_threshold, refit_decision
     from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
@@ -60,6 +64,8 @@ def calibrate(
         raise PelError(Errors.E660)
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
+    if also and refit_weights is not False:
+        raise PelError(Errors.E662)
     targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
     for target in targets:
         check_may_change(target)
@@ -72,6 +78,7 @@ def calibrate(
     for path, held_out in folds:
         fold_linker, fold_documents, fold_queries = _read(path, held_out)
         parts.append(collect(fold_linker, fold_queries, fold_documents))
+    others = [collect(linker, more, texts) for _, texts, more in (_read(pipeline, path) for path in also or [])]
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated, threshold = linker.decider.is_calibrated, linker.nil_threshold
@@ -80,7 +87,9 @@ def calibrate(
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
     def keep_weights(to_fit: Any, examples: Any) -> Any:
-        return refit_decision(to_fit, examples[0], choose=choose)
+        refit_decision(to_fit, examples[0], choose=choose)
+        if others:
+            fit_trust(to_fit, [examples[0], *others])
 
     def keep_answers(to_fit: Any, examples: Any) -> Any:
         return refit_decision(to_fit, examples[0], choose=lambda *_: to_fit.decider.calibrated_threshold)

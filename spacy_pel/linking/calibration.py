@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.compare import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiner import is_gold, right_first
-from .confidence import AnswerScores, Confidence
+from .confidence import AnswerScores, Confidence, answer_features
 from .decider import Decider, Ranked
 from .linker import Linker
 from .mention_types import LabelTypes
@@ -412,6 +412,28 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
     answers = AnswerScores(decider.shares(table, scores), nil_scores)
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
+
+
+def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:
+    """Fit P(right) of links on several corpora, each with the same weight: one alone says how sure links are in text
+    of its kind, and others are surer or less sure.
+
+    Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
+
+    Args:
+        linker: calibrated; is changed.
+        parts: annotated mentions of each corpus.
+    """
+    decider, inputs = linker.decider, []
+    for part in parts:
+        scores, nil_scores = decider.score(part.kb, part.queries, part.table)
+        answers = linker.decide(Ranked(part.queries, part.table, scores, nil_scores), 1)
+        linked = np.flatnonzero([answer.kb_id != NIL for answer in answers])
+        features = answer_features(part.table, decider.shares(part.table, scores), nil_scores.astype(np.float64))
+        whole = part.composite & (np.array([len(rows) for rows in part.gold]) > 1)
+        right = right_first(part.table, scores, part.gold) & ~whole
+        inputs.append((features[linked], right[linked]))
+    decider.confidence.fit_links(inputs)
 
 
 def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) -> list[Link] | None:

@@ -111,7 +111,7 @@ class Confidence:
             return Trust(best * (1.0 - nil_scores), nil_scores, np.zeros(len(best), dtype=np.bool_))
         (bias, *weights), (nil_bias, of_nil) = self.link_weights, self.nil_weights
         logits = [
-            bias + (answer_features(table, shares, nil_scores, forms) * weights).cumsum(axis=1)[:, -1],
+            bias + (answer_features(table, shares, nil_scores) * weights).cumsum(axis=1)[:, -1],
             nil_bias + of_nil * logit(nil_scores),
         ]
         link, nil = logistic(np.stack(logits))
@@ -195,7 +195,7 @@ class Confidence:
             self.link_weights = _rescaled(self.link_weights, trust.link[filled], is_right[filled])
             self.nil_weights = _rescaled(self.nil_weights, trust.nil, is_nil)
         else:
-            inputs = answer_features(table, shares, nil_scores, forms)
+            inputs = answer_features(table, shares, nil_scores)
             self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
             self.nil_weights = _logistic_regression(logit(nil_scores)[:, None], is_nil)
 
@@ -215,6 +215,16 @@ class Confidence:
         self.nil_share = float(is_nil.mean())
         self.n_mentions = {label: int(members.sum()) for label, members in groups.items()}
         self.smallest = {label: _order_statistics(of_right[members]) for label, members in groups.items()}
+
+    def fit_links(self, parts: Sequence[tuple[Floats, Flags]]) -> None:
+        """Learn P(right) of links again, from several corpora that count alike, whatever their size.
+
+        Args:
+            parts: by corpus, ``answer_features`` of its links and which are right.
+        """
+        inputs, truth = (np.concatenate(column) for column in zip(*parts, strict=True))
+        sizes = np.array([len(own) for own, _ in parts])
+        self.link_weights = _logistic_regression(inputs, truth, np.repeat(sizes.mean() / sizes, sizes))
 
     def state(self) -> dict[str, Any]:
         """What ``fit`` learned, as JSON; empty before."""
@@ -263,9 +273,9 @@ def _rescaled(weights: tuple[float, ...], probability: Floats, truth: Flags) -> 
     return (bias + slope * weights[0], *(slope * weight for weight in weights[1:]))
 
 
-def _logistic_regression(inputs: Floats, truth: Flags) -> tuple[float, ...]:
+def _logistic_regression(inputs: Floats, truth: Flags, weights: Floats | None = None) -> tuple[float, ...]:
     """The bias and the weights of a logistic regression; of a single class,
-    the bias that gives its share with one more mention of each class."""
+    the bias that gives its share with one more mention of each class. weights: of the rows; None = 1."""
     from sklearn.linear_model import LogisticRegression
 
     if truth.all() or not truth.any():
@@ -273,9 +283,9 @@ def _logistic_regression(inputs: Floats, truth: Flags) -> tuple[float, ...]:
         return (float(np.log(share / (1.0 - share))), *([0.0] * inputs.shape[1]))
     mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
     scale = np.where(scale > _SMALLEST_DEVIATION, scale, np.inf)  # what never differs has no weight
-    model = LogisticRegression(C=1.0, max_iter=1000).fit((inputs - mean) / scale, truth)
-    weights = rounded(model.coef_[0] / scale)
-    return (float(model.intercept_[0] - mean @ weights), *weights.tolist())
+    model = LogisticRegression(C=1.0, max_iter=1000).fit((inputs - mean) / scale, truth, sample_weight=weights)
+    slopes = rounded(model.coef_[0] / scale)
+    return (float(model.intercept_[0] - mean @ slopes), *slopes.tolist())
 
 
 def _order_statistics(values: Floats) -> list[float]:
@@ -290,16 +300,14 @@ def _order_statistics(values: Floats) -> list[float]:
 # -- what tells whether the best candidate is right, in any text ---------------------------
 
 
-def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, forms: Sequence[str]) -> Floats:
+def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats) -> Floats:
     """What tells of the best candidates: their share and P(NIL) say it best in text like that of the calibration.
-    Elsewhere their scale differs, and it helps to know what they rest on. Each of it once more for the forms that
-    annotated text has: what a share is worth differs between the two.
+    Elsewhere their scale differs, and it helps to know what they rest on.
 
     Args:
         table: the candidates of n mentions.
         shares: (n, k), see ``Decider.shares``.
         nil_scores: (n,), between 0 and 1.
-        forms: (n,), their surface forms.
 
     Returns:
         (n, features); of no meaning where there is no candidate.
@@ -313,27 +321,17 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats, f
     def of_first(name: str, default: float = 0.0) -> Floats:
         return column(name, default)[rows, first]
 
-    ordered = np.sort(shares, axis=1)
-    best, second = ordered[:, -1], ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(shares))
-    cosines = np.where(filled, table.cosines, -np.inf)
-    seen = column("seen").max(axis=1)
     values = [
-        logit(best),
+        logit(shares.max(axis=1)),
         logit(nil_scores),
-        np.log(best + _CLOSE) - np.log(second + _CLOSE),
-        seen,  # how much does annotated text say of the form?
+        column("seen").max(axis=1),  # how much does annotated text say of the form?
         of_first("exact"),  # is the form one of its names?
         names_alone(table, first),  # and a name of no other candidate?
-        of_first("popularity") <= 0,  # is the entity unseen?
         of_first("name"),  # cosine with its nearest name
         of_first("edit"),  # similarity to the spelling of its nearest name
         np.log(of_first(MENTION_TYPE, 1.0) + 1e-2),  # as the detector reads the mention; 1 where none does
-        cosines[rows, first] >= cosines.max(axis=1) - _CLOSE,  # has no candidate a higher cosine?
-        of_first("edit") >= column("edit").max(axis=1) - _CLOSE,  # is none spelled more like it?
-        np.log([max(1, len(form)) for form in forms]),
     ]
-    matrix = np.stack(values, axis=1)
-    return np.concatenate([matrix, matrix * seen[:, None]], axis=1)
+    return np.stack(values, axis=1)
 
 
 def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:

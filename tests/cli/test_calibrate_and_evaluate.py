@@ -109,6 +109,21 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
 
 
+def test_p_right_of_links_learns_from_several_corpora(folder, calibrated, tmp_path):
+    """In the other one half of the links are wrong; nothing but P(right) of links changes."""
+    made = documents(20, NAMES, "also")
+    wrong = [[replace(one, ids=("X1",)) for one in each.mentions] for each in made]
+    half = [replace(each, mentions=own) for each, own in zip(made[::2], wrong[::2], strict=True)]
+    write_corpus(tmp_path / "also.jsonl", [*half, *made[1::2]])
+    keep = "calibrate", calibrated, folder / "dev.jsonl", "--keep-weights"
+    done(*keep, "--also", tmp_path / "also.jsonl", "--output", tmp_path / "with")
+    done(*keep, "--output", tmp_path / "alone")
+    together, alone = learned(tmp_path / "with"), learned(tmp_path / "alone")
+    assert together["confidence"].pop("link") != alone["confidence"].pop("link")
+    assert together == alone
+    refused("E662", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
+
+
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
     """With the same pipeline for both parts, P(NIL) is as if they were one corpus."""
     dev = list(read_corpus(folder / "dev.jsonl"))

@@ -322,3 +322,15 @@ def test_p_right_without_a_detector_is_that_of_mentions_without_types():
     beside = table.plus({MENTION_TYPE: np.ones_like(types)})  # as where another mention of the batch has types
     alone, among = (confidence.assess(one, answers.shares, answers.nil_scores, forms).link for one in (table, beside))
     assert alone.tolist() == among.tolist()
+
+
+def test_each_corpus_counts_as_much_for_links_however_long():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(200, 2))
+    certain, chance = inputs[:, 0] > 0, rng.random(200) < 0.5
+    once, tenfold, alone = Confidence(), Confidence(), Confidence()
+    once.fit_links([(inputs, certain), (inputs, chance)])
+    tenfold.fit_links([(inputs, certain), (np.tile(inputs, (10, 1)), np.tile(chance, 10))])
+    alone.fit_links([(inputs, certain)])
+    assert once.link_weights == pytest.approx(tenfold.link_weights, abs=0.05)
+    assert alone.link_weights[1] > 2 * once.link_weights[1] > 0
