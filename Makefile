@@ -87,12 +87,14 @@ lint: $(VENV)/installed.stamp
 # the workflow "all" on tiny data, in a copy, so that the lock file of the real run is not changed
 TINY := --vars.config configs/tiny_ce.cfg --vars.proxy_config configs/tiny.cfg --vars.kb_config configs/tiny_kb.cfg \
 	--vars.data assets/tiny --vars.gz "" --vars.ner_steps 60 --vars.ner_eval_frequency 30 --vars.row_bytes 8 \
-	--vars.names_kb "" --vars.held_out_kb "" --vars.notes 20 --vars.steps 300
+	--vars.names_kb "" --vars.held_out_kb "" --vars.notes 20 --vars.steps 300 \
+	--vars.study_encoder random:layers=1,width=32 --vars.study_steps 10 --vars.study_documents 0
 
 smoke: $(VENV)/installed.stamp
 	rm -rf build/smoke && mkdir -p build/smoke/assets
 	cp -r project.yml configs build/smoke && cp -r assets/tiny build/smoke/assets
 	$(BIN)/python -m spacy project run all build/smoke $(TINY)
+	$(BIN)/python -m spacy project run paper build/smoke $(TINY)
 
 # training, encoding, mining and linking at the paper's size on a GPU: a table; skipped with a word without one
 gpu: $(VENV)/installed.stamp

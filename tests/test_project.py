@@ -170,6 +170,14 @@ def test_workflow_runs_and_runs_once(project, one_process):
     assert len(one_process) == ran, "nothing changed, so nothing runs again"
 
 
+@pytest.mark.slow
+def test_the_table_of_the_paper_is_made(project, one_process):
+    weasel_run.project_run(project, "paper", overrides=tiny_options())
+    table = (project / "training" / "paper" / "study.md").read_text(encoding="utf8")
+    for run in ("Pb random", "Pb mixed", "CE random", "CE mixed"):
+        assert table.count(f" | {run} | ") == 2, "on MedMentions and on BC5CDR"
+
+
 def assert_sides_are_apart(corpora):
     """No document is on two sides: learned from, for choices, and of a test set."""
     ids = {name: {document.id for document in documents} for name, documents in corpora.items()}
