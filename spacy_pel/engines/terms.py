@@ -120,18 +120,15 @@ def read_review(path: Path) -> Review:
     review: Review = {}
     for number, decision in numbered_jsonl(path):
         if not all(isinstance(decision.get(key), str) for key in ("id", "term", "kb_id")):
-            raise PelError(Errors.E677.format(where=f"{path}, line {number}", got=quoted(decision)))
+            raise PelError(Errors.E689.format(where=f"{path}, line {number}", got=quoted(decision)))
         review[decision["id"], decision["term"]] = decision
     return review
 
 
 def usable_review(review: Review, rows: Collection[tuple[str, str]], kb: KnowledgeBase) -> Review:
     """The decisions on rows that the list has, for entities that the knowledge base has; a warning counts others."""
-    known = {
-        key: decision
-        for key, decision in review.items()
-        if key in rows and (decision["kb_id"] == NIL or kb.resolve(decision["kb_id"]))
-    }
+    ids = {key: decision["kb_id"] for key, decision in review.items()}
+    known = {key: review[key] for key in ids if key in rows and (ids[key] == NIL or kb.resolve(ids[key]))}
     if n := len(review) - len(known):
         logger.warning(Warnings.W607.format(n=n, of=len(review)))
     return known

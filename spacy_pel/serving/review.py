@@ -51,7 +51,7 @@ class Review:
     """
 
     def __init__(self, pipeline: LoadedPipeline, terms: str, columns: Columns, settings: TermSettings):
-        self.pipeline, self.settings = pipeline, settings
+        self.pipeline, self.kb, self.settings = pipeline, pipeline.component.kb, settings
         self.path = Path(f"{Path(terms)}.reviewed.jsonl")
         self.documents = list(Corpus(terms, columns=columns))
         read = list(map(settings.read, self.documents))
@@ -66,10 +66,6 @@ class Review:
         self._others = [decision for key, decision in review.items() if key not in self._decisions]
         self._lock = threading.Lock()
         self.map(list({types: number for number, (_, types, _) in enumerate(read)}.values()))  # finds unknown types
-
-    @property
-    def kb(self) -> Any:
-        return self.pipeline.component.kb
 
     def map(self, numbers: Sequence[int]) -> None:
         """Map rows."""
@@ -123,7 +119,7 @@ class Review:
             RequestError: if there is no such row or id.
         """
         if not 0 <= number < len(self._keys) or not self._keys[number][1]:
-            raise RequestError(Errors.E741.format(got=number), status=404)
+            raise RequestError(Errors.E011.format(expected="the number of a term", got=number), status=404)
         key, record = self._keys[number], self._records[number]
         now = NIL if kb_id == NIL else self.kb.resolve(kb_id or "")
         if kb_id is not None and now is None:
@@ -150,7 +146,7 @@ class Review:
                 record = term_record(document, decided(decisions[key], self.kb))
             rows += [] if record is None else [record]
         if len(rows) < len(self.documents):
-            raise RequestError(Errors.E742.format(got=len(rows), n=len(self.documents)), status=409)
+            raise RequestError(Errors.E741.format(got=len(rows), n=len(self.documents)), status=409)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / _EXPORTS[to][0]
             write_terms(path, rows, to)

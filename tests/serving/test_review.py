@@ -105,8 +105,8 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     reviewed = [row["row"] for row in read_jsonl(tmp_path / "out.jsonl") if row["rests_on"] == "review"]
     assert reviewed == ["t0", "t2"] and caplog.text.count("2 of 4 decisions") == 1
     write_jsonl(file, [{"id": 1, "term": "a", "kb_id": "C1"}])
-    refused("E677", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
-    refused("E677", "serve", pipeline, "--terms", terms, "--port", 0)
+    refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
+    refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)
 
 
 def test_a_page_needs_only_its_own_rows(pipeline, tmp_path):
