@@ -45,7 +45,7 @@ def serve(
         import uvicorn  # noqa: F401
     except ImportError as err:
         raise PelError(Errors.E720) from err
-    from ..engines.corpus import Columns
+    from ..engines.corpus import Columns, Corpus
     from ..engines.output import only_writer
     from ..engines.terms import TERM_COLUMNS, TermSettings
     from ..pipeline.saved import check_may_change, load_pipeline
@@ -56,14 +56,14 @@ def serve(
     limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
     with ExitStack() as stack:
         listening = stack.enter_context(listen(host, port))  # before the pipeline is loaded, which takes longer
-        if terms:
-            stack.enter_context(only_writer(Path(f"{Path(terms)}.reviewing")))
+        corpus = Corpus(terms, columns=Columns(term_column, id_column, TERM_COLUMNS, "--term-column")) if terms else None
+        if corpus:
+            stack.enter_context(only_writer(Path(f"{Path(corpus.path)}.reviewing")))
         message(f"Loading {pipeline}")
         loaded = load_pipeline(pipeline)
         folder = pipeline / loaded.name if save else None
         service = Service(loaded.nlp, loaded.name, title=pipeline.resolve().name, folder=folder)
-        columns = Columns(term_column, id_column, TERM_COLUMNS, "--term-column")
-        review = Review(loaded, terms, columns, TermSettings(type_column, context_column)) if terms else None
+        review = Review(loaded, corpus, TermSettings(type_column, context_column)) if corpus else None
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or (), review=review)
         if not is_local(host):
             message("Anyone who reaches this machine can read and correct. See docs/serve.md before you continue.")

@@ -136,9 +136,6 @@ def make_app(
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
 
-    if review:
-        add_review(app, review, with_model)
-
     @app.post("/link", summary="Link texts", responses={200: {"content": {"text/csv": {}}}})
     async def link(
         request: schemas.LinkRequest,
@@ -216,6 +213,8 @@ def make_app(
     def memory(changed: list[dict[str, Any]]) -> Response:
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": service.saves})
 
+    if review:
+        add_review(app, review, with_model)
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
 
 

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic_core import to_jsonable_python
 from starlette.concurrency import run_in_threadpool
 
-from ..engines.corpus import Columns, Corpus
+from ..engines.corpus import Corpus
 from ..engines.terms import TermSettings, decided, map_documents, read_review, term_record, usable_review, write_terms
 from ..errors import Errors, PelError
 from ..pipeline.saved import LoadedPipeline
@@ -25,7 +25,6 @@ from .schemas import Name, Request
 
 _TOP_K = 9  # alternatives: each has a key
 _CHUNK = 64  # terms that are mapped while a request waits
-_PAUSE = 1.0  # seconds to leave a busy model to requests
 _EXPORTS = {
     "csv": ("terms.csv", "text/csv"),
     "jsonl": ("terms.jsonl", "text/plain"),
@@ -41,8 +40,7 @@ class Review:
 
     Args:
         pipeline: maps the terms.
-        terms: the list, a file.
-        columns: of it.
+        terms: the list.
         settings: how they are mapped.
 
     Raises:
@@ -50,15 +48,15 @@ class Review:
             one of their types.
     """
 
-    def __init__(self, pipeline: LoadedPipeline, terms: str, columns: Columns, settings: TermSettings):
+    def __init__(self, pipeline: LoadedPipeline, terms: Corpus, settings: TermSettings):
         self.pipeline, self.kb, self.settings = pipeline, pipeline.component.kb, settings
-        self.path = Path(f"{Path(terms)}.reviewed.jsonl")
-        self.documents = list(Corpus(terms, columns=columns))
+        self.path = Path(f"{Path(terms.path)}.reviewed.jsonl")
+        self.documents = list(terms)
         read = list(map(settings.read, self.documents))
         self._keys = [(document.id, term) for document, (term, _, _) in zip(self.documents, read, strict=True)]
         self._listed = [number for number, (term, _, _) in enumerate(read) if term]
         if not self._listed:
-            raise PelError(Errors.E645.format(path=terms))
+            raise PelError(Errors.E645.format(path=terms.path))
         self._records: list[Row | None] = [None] * len(self.documents)
         review = read_review(self.path) if self.path.exists() else {}
         self._decisions = usable_review(review, set(self._keys), self.kb)
@@ -156,6 +154,8 @@ class Review:
 class DecideRequest(Request):
     """What a term means."""
 
+    model_config = ConfigDict(json_schema_extra={"example": {"number": 0, "kb_id": "NIL"}})
+
     number: int = Field(description="Of the row, as in GET /terms.")
     kb_id: Name | None = Field(description='An id of the knowledge base, "NIL", or null = it is open again.')
 
@@ -194,5 +194,5 @@ async def map_all(review: Review, with_model: Callable[..., Awaitable[Any]]) -> 
     while unmapped := review.unmapped():
         try:
             await with_model(lambda _, some=unmapped: review.map(some))
-        except RequestError:  # others wait
-            await asyncio.sleep(_PAUSE)
+        except RequestError:  # others wait for the model
+            await asyncio.sleep(1)

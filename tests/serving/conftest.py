@@ -71,13 +71,13 @@ def pipeline(tmp_path_factory):
 
 def review_of(nlp, terms, *, type_column=None):
     """A list that is decided on, with the columns that it usually has."""
-    from spacy_pel.engines.corpus import Columns
+    from spacy_pel.engines.corpus import Columns, Corpus
     from spacy_pel.engines.terms import TERM_COLUMNS, TermSettings
     from spacy_pel.pipeline.saved import LoadedPipeline
     from spacy_pel.serving import Review
 
     loaded = LoadedPipeline(nlp, NAME, nlp.get_pipe(NAME))
-    return Review(loaded, str(terms), Columns(usual=TERM_COLUMNS), TermSettings(type_column))
+    return Review(loaded, Corpus(terms, columns=Columns(usual=TERM_COLUMNS)), TermSettings(type_column))
 
 
 @contextmanager

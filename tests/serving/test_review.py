@@ -1,14 +1,13 @@
 """A list of terms that a curator decides on: by the API, and by keyboard in a real browser."""
 
 import csv
-import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 import spacy
-from cli.conftest import done, refused
+from cli.conftest import done, refused, run
 
 from spacy_pel.engines.output import only_writer
 from spacy_pel.errors import PelError
@@ -107,6 +106,10 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     write_jsonl(file, [{"id": 1, "term": "a", "kb_id": "C1"}])
     refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
     refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)
+    folder = tmp_path / "none"
+    assert "no such file" in run("serve", pipeline, "--terms", folder / "terms.csv", "--port", 0).err
+    assert "none.jsonl" in run("map", pipeline, terms, tmp_path / "new.csv", "--reviewed", f"{folder}.jsonl").err
+    assert not folder.exists()
 
 
 def test_a_page_needs_only_its_own_rows(pipeline, tmp_path):
@@ -163,7 +166,9 @@ def test_twenty_terms_by_keyboard(browser, pipeline, terms, tmp_path):
         browser.switch_to.active_element.send_keys(key)
         wait_until(lambda: text("#progress").startswith(f"{n_reviewed} of 20 reviewed"))
 
-    file = tmp_path / "terms.csv.reviewed.jsonl"
+    def saved():
+        return [(one["id"], one["kb_id"]) for one in read_jsonl(tmp_path / "terms.csv.reviewed.jsonl")]
+
     with serving(pipeline, terms=terms) as running:
         rows = httpx.get(f"{running.url}/terms", timeout=60).json()["rows"]
         browser.get(f"{running.url}/review")
@@ -178,7 +183,13 @@ def test_twenty_terms_by_keyboard(browser, pipeline, terms, tmp_path):
             answer = "NIL" if key == "n" else row["alternatives"][int(key) - 1]["id"] if key.isdigit() else row["id"]
             expected.append((row["row"], answer))
         assert browser.title == "tiny – spacy_pel" and len(browser.find_elements("css selector", "img")) == 1
-        assert [(one["id"], one["kb_id"]) for one in read_jsonl(file)] == expected
+        assert saved() == expected
+        browser.switch_to.active_element.send_keys("kkn")  # decided again, and that is undone
+        wait_until(lambda: saved()[-1] == (rows[17]["row"], "NIL"))
+        wait_until(lambda: text("#details h2") == rows[18]["term"])
+        browser.switch_to.active_element.send_keys("u")
+        wait_until(lambda: saved()[-1] == expected[17])
+        wait_until(lambda: text("#details h2") == rows[17]["term"])
         press("u", 19)
         assert text("#rows [aria-selected=true] .name") == rows[19]["term"]
         browser.switch_to.active_element.send_keys("/")
@@ -188,7 +199,7 @@ def test_twenty_terms_by_keyboard(browser, pipeline, terms, tmp_path):
         wait_until(lambda: browser.switch_to.active_element.tag_name == "button")
         press("\ue007", 20)
         expected[19] = (rows[19]["row"], "MESH:D5/1")
-        assert [(one["id"], one["kb_id"]) for one in read_jsonl(file)] == expected
+        assert saved()[-1] == expected[19] and dict(saved()) == dict(expected)
         browser.switch_to.active_element.send_keys("kk")
         wait_until(lambda: text("#details h2") == rows[17]["term"])
         browser.find_element("css selector", "[data-format=csv]").click()
@@ -198,6 +209,5 @@ def test_twenty_terms_by_keyboard(browser, pipeline, terms, tmp_path):
         wait_until(lambda: text("#progress") == "20 of 20 reviewed")
         browser.find_element("id", "list-order").click()
         wait_until(lambda: text("#rows .name") == TERMS[0])
-    content = mapped(pipeline, terms, "out.csv", "--reviewed", file)
+    content = mapped(pipeline, terms, "out.csv", "--reviewed", tmp_path / "terms.csv.reviewed.jsonl")
     assert exported.read_bytes() == content and content.count(b",review,") == 20
-    assert json.loads(file.read_text().splitlines()[-1])["term"] == rows[19]["term"]
