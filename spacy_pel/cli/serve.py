@@ -56,7 +56,8 @@ def serve(
     limits = Limits(max_chars, max_texts, max_bytes, timeout, receive_timeout, n_waiting=queue)
     with ExitStack() as stack:
         listening = stack.enter_context(listen(host, port))  # before the pipeline is loaded, which takes longer
-        corpus = Corpus(terms, columns=Columns(term_column, id_column, TERM_COLUMNS, "--term-column")) if terms else None
+        columns = Columns(term_column, id_column, TERM_COLUMNS, "--term-column")
+        corpus = Corpus(terms, columns=columns) if terms else None
         if corpus:
             stack.enter_context(only_writer(Path(f"{Path(corpus.path)}.reviewing")))
         message(f"Loading {pipeline}")

@@ -90,9 +90,8 @@ class Review:
         is_open = [self._keys[number] not in self._decisions for number in numbers]
         n_mapped = sum(self._records[number] is not None for number in numbers)
         counts = {"terms": len(numbers), "mapped": n_mapped, "reviewed": is_open.count(False)}
-        rows = [self._row(number) for number in shown]
         place = is_open.index(True) if any(is_open) else None
-        page = {"rows": rows, **counts, "next": place, "file": self.path.name}
+        page = {"rows": [self._row(number) for number in shown], **counts, "next": place, "file": self.path.name}
         return to_jsonable_python(page, inf_nan_mode="null")  # type: ignore[no-any-return]
 
     def _row(self, number: int) -> Row:
