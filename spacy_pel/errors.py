@@ -299,6 +299,7 @@ class Errors(metaclass=WithCodes):
     E669 = "{folder} is in use by {got}. Wait for it, end it, or choose another output."
     E670 = "Expected texts with ids in {path}, got none. See: spacy-pel check --help"
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
+    E689 = '{where}: expected a decision with the texts "id", "term" and "kb_id", got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS, --list and --undo, got {got}. See: spacy-pel teach --help"
     E674 = "Expected corrections in {path}, got none. See: spacy-pel teach --help"
     E675 = "The memory of {path} was changed by another process. Nothing was saved; run the command again."
@@ -313,7 +314,7 @@ class Errors(metaclass=WithCodes):
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
 
-    # The command serve: E720-E740
+    # The command serve: E720-E741
     E720 = 'The command serve needs the extra "serve". Install it with: pip install "spacy-pel[serve]"'
     E721 = "Cannot listen on {host}, port {port}: {got}. Choose others with --host and --port."
     E723 = "The answer took longer than {seconds} seconds. Send fewer or shorter texts, or try again later."
@@ -333,6 +334,7 @@ class Errors(metaclass=WithCodes):
     E738 = "The server failed, which is a bug. Its log has the details."
     E739 = "This request does not fit: {got}. The page /docs describes each call."
     E740 = "Expected a body that is not compressed, got the header Content-Encoding: {got}. Send it uncompressed."
+    E741 = "Expected all terms to be mapped, got {got:,} of {n:,}. Try again later."
 
 
 class Warnings(metaclass=WithCodes):
@@ -385,4 +387,5 @@ class Warnings(metaclass=WithCodes):
     W605 = "The pipeline failed on {n}, left out of the output: {shown}. All with reasons: {path}"
     W606 = "The pipeline failed on the document '{id}', whose mentions count as wrong: {got}"
     W600 = "The config of {path} sets threshold = {value}, which overrides the calibration. Set it to null to use that."
+    W607 = "{n:,} of {of:,} decisions are left out: the list has no such row, or the knowledge base lacks their id."
     W601 = "{n} passages of {path} overlap earlier text and were moved behind it: later offsets differ."

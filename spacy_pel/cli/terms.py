@@ -26,6 +26,10 @@ _LABELS = ("label", "object_label")
 TermColumn = Annotated[
     str | None, option("NAME", "Column or JSON key of the term. [default: term, text, name or label]", "--term-column")
 ]
+TypeColumn = Annotated[
+    str | None, option("NAME", "Column of the types that the entity may have, or of ids that it is below.")
+]
+ContextColumn = Annotated[str | None, option("NAME", "Column of a text that the term is in.")]
 
 
 @pel_cli.command("map", rich_help_panel="Link")
@@ -36,10 +40,9 @@ def map_terms(
     output: Annotated[str, argument("OUTPUT", ".csv, .tsv, .jsonl, .parquet or .sssom.tsv.")],
     term_column: TermColumn = None,
     id_column: IdColumn = None,
-    type_column: Annotated[
-        str | None, option("NAME", "Column of the types that the entity may have, or of ids that it is below.")
-    ] = None,
-    context_column: Annotated[str | None, option("NAME", "Column of a text that the term is in.")] = None,
+    type_column: TypeColumn = None,
+    context_column: ContextColumn = None,
+    reviewed: Annotated[Path | None, option("FILE", "What was decided on the page of serve --terms.")] = None,
     to: Annotated[str, option("NAME", "csv, tsv, jsonl, parquet, sssom, usagi, auto.", "--to", "--format")] = "auto",
     top_k: Annotated[int, option("N", "Alternatives of each term.", min=0)] = 5,
     always: Annotated[bool, flag("--always", "Never answer NIL.")] = False,
@@ -56,7 +59,7 @@ def map_terms(
     """
     from ..engines import LinkJob
     from ..engines.local import LocalEngine
-    from ..engines.terms import TermSettings
+    from ..engines.terms import TermSettings, read_review
 
     with pipeline_of(pipeline, Path(f"{output}.kb")) as loaded:
         job = LinkJob(
@@ -68,7 +71,7 @@ def map_terms(
             text_column=term_column,
             id_column=id_column,
             code=tuple(map(str, ctx.meta[CODE])),
-            terms=TermSettings(type_column, context_column, always),
+            terms=TermSettings(type_column, context_column, always, read_review(reviewed) if reviewed else {}),
         )
         result = LocalEngine(n_process=n_process)(job)
     counts = {"terms": result["documents"], "mapped": result["mentions"] - result["nil"], "nil": result["nil"]}

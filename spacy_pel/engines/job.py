@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ from ..util.console import progress_bar
 from .batch import link_documents, process_pipeline
 from .corpus import Columns, Corpus, Part
 from .output import PartedOutput, Report
-from .terms import TERM_COLUMNS, TermSettings, map_documents
+from .terms import TERM_COLUMNS, TermSettings, map_documents, usable_review
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,14 @@ class LinkRun:
             check, columns = job.terms.read, columns._replace(usual=TERM_COLUMNS, option="--term-column")
         self._corpus = corpus = Corpus(job.input, job.format_name, columns)
         self._n_documents = self._without_text = 0
+        rows = set()
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
         for document in corpus:
             check(document)
             self._n_documents += 1
             self._without_text += not document.text.strip()
+            if job.terms:
+                rows.add((document.id, document.text.strip()))
         if not self._n_documents:
             raise PelError(Errors.E645.format(path=job.input))
         if n := self._without_text:
@@ -120,9 +123,12 @@ class LinkRun:
             logger.info("%s of %s no text to link", f"{n:,}", what)
         self.pipeline = load_pipeline(Path(job.pipeline))
         nlp, _, component = self.pipeline
+        if terms := job.terms:
+            terms = replace(terms, reviewed=usable_review(terms.reviewed, rows, component.kb))
         self.job = job = replace(
             job,
             codes=Codes(component.kb, job.codes).names,
+            terms=terms,
             part_size=job.part_size or min(1000, max(10, self._n_documents // 50)),
         )
         self.batch_size = batch_size or min(nlp.batch_size, 64)
@@ -135,7 +141,7 @@ class LinkRun:
             "n_candidates": job.n_candidates,
             "min_p": job.min_p,
             "codes": ",".join(job.codes) or "none",
-            **({"terms": asdict(job.terms)} if job.terms else {}),
+            **({"terms": {**vars(terms), "reviewed": fingerprint(list(terms.reviewed.values()))}} if terms else {}),
         }
         self._resumed_after, self._seconds = self._n_documents, 0.0
 

@@ -1,8 +1,8 @@
 """Lists of terms and codes as files: terms of rows and the text around them; answers as tables, SSSOM and for Usagi."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..corpora.formats.tables import write_rows
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings, quoted
+from ..kb import KnowledgeBase
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import NO_PREFIX, find_term, match_terms, term_query
+from ..pipeline.terms import BROADER, NO_PREFIX, TermMatch, find_term, match_terms, term_query
 from ..types import NIL, Document, Mention
-from ..util import atomic_path, write_jsonl
+from ..util import atomic_path, logger, numbered_jsonl, write_jsonl
 from ..util.files import ending_of
 from ..util.writing import write_text
 from ..util.xrefs import split_id
@@ -25,11 +26,14 @@ from .corpus import find_column
 
 TERM_COLUMNS = ("term", "text", "name", "label", "subject_label")  # those that are read unless one is named
 Row = dict[str, Any]
+Review = dict[tuple[str, str], Row]  # what was decided, by id and term of the row
+REVIEW = "review"
 _ALTERNATIVES = "alternatives"
 NO_TERM = "sssom:NoTermFound"
 # where only the vector is alike, "exact" says no more than that no words were left out
 _PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch", "vector": "skos:closeMatch"}
-_JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": "semapv:ManualMappingCuration"}
+_BY_HAND = "semapv:ManualMappingCuration"
+_JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": _BY_HAND, REVIEW: _BY_HAND}
 _LEXICAL = "semapv:LexicalMatching"
 _EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER", "vector": "INEXACT"}
 _PREFIXES = {
@@ -50,11 +54,13 @@ class TermSettings:
         type_column: has the types, or ids above, that the entity of a term may have; None = any.
         context_column: has a text that the term is in; None = there is none.
         always: never answer NIL.
+        reviewed: what was decided is the answer.
     """
 
     type_column: str | None = None
     context_column: str | None = None
     always: bool = False
+    reviewed: Review = field(default_factory=dict)
 
     def read(self, document: Document) -> tuple[str, str, str]:
         """Term, types and context of a row. RAISES (PelError): if it lacks a column."""
@@ -91,13 +97,50 @@ def map_documents(
         PelError: if a column is missing, or the knowledge base lacks a type.
     """
     rows = list(map(settings.read, documents))
+    keys = [(document.id, term) for document, (term, _, _) in zip(documents, rows, strict=True)]
+    left = [row for key, row in zip(keys, rows, strict=True) if key not in settings.reviewed]
     with pipeline.nlp.memory_zone():
-        queries = term_queries(pipeline, rows)
-        types = [types for _, types, _ in rows]
-        matches = match_terms(pipeline.component.linker, queries, types, top_k=top_k, always=settings.always)
-    for document, (term, _, _), match in zip(documents, rows, matches, strict=True):
-        mention = {"kb_id": match.id, **asdict(match), "term": term}
-        yield {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}
+        queries = term_queries(pipeline, left)
+        types = [types for _, types, _ in left]
+        matches = iter(match_terms(pipeline.component.linker, queries, types, top_k=top_k, always=settings.always))
+    for document, key in zip(documents, keys, strict=True):
+        decision = settings.reviewed.get(key)
+        yield term_record(document, next(matches) if decision is None else decided(decision, pipeline.component.kb))
+
+
+def term_record(document: Document, match: TermMatch) -> Row:
+    """What a row is mapped to, as a record of ``link``."""
+    term = document.text.strip()
+    mention = {"kb_id": match.id, **asdict(match), "term": term}
+    return {"id": document.id, "text": term, "mentions": [mention], "meta": document.meta}
+
+
+def read_review(path: Path) -> Review:
+    """What was decided on the page of ``serve --terms``. RAISES (PelError): at a line that is no decision."""
+    review: Review = {}
+    for number, decision in numbered_jsonl(path):
+        if not all(isinstance(decision.get(key), str) for key in ("id", "term", "kb_id")):
+            raise PelError(Errors.E689.format(where=f"{path}, line {number}", got=quoted(decision)))
+        review[decision["id"], decision["term"]] = decision
+    return review
+
+
+def usable_review(review: Review, rows: Collection[tuple[str, str]], kb: KnowledgeBase) -> Review:
+    """The decisions on rows that the list has, for entities that the knowledge base has; a warning counts others."""
+    ids = {key: decision["kb_id"] for key, decision in review.items()}
+    known = {key: review[key] for key in ids if key in rows and (ids[key] == NIL or kb.resolve(ids[key]))}
+    if n := len(review) - len(known):
+        logger.warning(Warnings.W607.format(n=n, of=len(review)))
+    return known
+
+
+def decided(decision: Row, kb: KnowledgeBase) -> TermMatch:
+    """The answer of a usable decision."""
+    key = kb.resolve(decision["kb_id"])
+    if key is None:
+        return TermMatch(decision["term"], NIL, None, 1.0, None, REVIEW, [])
+    relation = BROADER if decision.get("relation") == BROADER else "exact"
+    return TermMatch(decision["term"], key, kb[key].canonical_name, 1.0, relation, REVIEW, [])
 
 
 def write_terms(path: Path, records: Iterable[dict[str, Any]], to: str) -> None:

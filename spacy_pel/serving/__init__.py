@@ -2,4 +2,5 @@
 
 from .app import listen, make_app, make_server
 from .guard import Limits, is_local
+from .review import Review
 from .service import Service

@@ -25,6 +25,7 @@ from ..linking import Correction
 from ..types import Document
 from . import schemas
 from .guard import App, Guard, Limits, RequestError, error_response
+from .review import Review, add_review, map_all
 from .service import Service
 
 _DESCRIPTION = (
@@ -40,10 +41,13 @@ _FILES = {
     "docs": (_PAGE, "page/docs.html", "text/html"),
     "static/page.css": (_STYLE, "page.css", "text/css"),
     "static/serve.css": (_PAGE, "page/serve.css", "text/css"),
+    "static/common.js": (_PAGE, "page/common.js", "text/javascript"),
     "static/serve.js": (_PAGE, "page/serve.js", "text/javascript"),
+    "static/review.js": (_PAGE, "page/review.js", "text/javascript"),
     "static/docs.js": (_PAGE, "page/docs.js", "text/javascript"),
     "static/icon.svg": (_PAGE, "page/icon.svg", "image/svg+xml"),
 }
+_REVIEW = {"review": (_PAGE, "page/review.html", "text/html")}
 
 
 class Worker:
@@ -97,7 +101,9 @@ class Worker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()) -> App:
+def make_app(
+    service: Service, *, limits: Limits, host: str, allowed_hosts: Collection[str] = (), review: Review | None = None
+) -> App:
     """Make the app, with the thread that works with the model.
 
     Args:
@@ -105,6 +111,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         limits: what is accepted.
         host: where the server listens.
         allowed_hosts: other names under which it is reached.
+        review: a list of terms, which has a page of its own.
 
     Returns:
         An ASGI app. Its life span ends with the thread.
@@ -113,7 +120,10 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        mapping = asyncio.create_task(map_all(review, with_model)) if review else None
         yield
+        if mapping:
+            mapping.cancel()
         model.stop()
 
     errors = {"model": schemas.ErrorResponse, "description": "An error; of 503, Retry-After says when to try again"}
@@ -121,7 +131,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     about["responses"] = {"default": errors}
     app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan)  # these load scripts from elsewhere
     _add_errors(app)
-    _add_files(app)
+    _add_files(app, _FILES | (_REVIEW if review else {}))
 
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
@@ -203,6 +213,8 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     def memory(changed: list[dict[str, Any]]) -> Response:
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": service.saves})
 
+    if review:
+        add_review(app, review, with_model)
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
 
 
@@ -235,14 +247,14 @@ def _correction(given: schemas.GivenCorrection, limits: Limits) -> Correction:
     return correction
 
 
-def _add_files(app: FastAPI) -> None:
+def _add_files(app: FastAPI, files: dict[str, tuple[str, str, str]]) -> None:
     def add(path: str, content: bytes, media_type: str) -> None:
         async def file() -> Response:
             return Response(content, media_type=media_type, headers={"cache-control": "no-cache"})
 
         app.add_api_route(f"/{path}", file, methods=["GET", "HEAD"], include_in_schema=False)
 
-    for path, (package, name, media_type) in _FILES.items():
+    for path, (package, name, media_type) in files.items():
         add(path, resources.files(package).joinpath(name).read_bytes(), media_type)
 
 

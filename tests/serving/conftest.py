@@ -69,8 +69,19 @@ def pipeline(tmp_path_factory):
     return path
 
 
+def review_of(nlp, terms, *, type_column=None):
+    """A list that is decided on, with the columns that it usually has."""
+    from spacy_pel.engines.corpus import Columns, Corpus
+    from spacy_pel.engines.terms import TERM_COLUMNS, TermSettings
+    from spacy_pel.pipeline.saved import LoadedPipeline
+    from spacy_pel.serving import Review
+
+    loaded = LoadedPipeline(nlp, NAME, nlp.get_pipe(NAME))
+    return Review(loaded, Corpus(terms, columns=Columns(usual=TERM_COLUMNS)), TermSettings(type_column))
+
+
 @contextmanager
-def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
+def serving(pipeline, *, save=False, allowed_hosts=(), terms=None, **limits):
     """That answers; ``url`` and ``service`` are attributes."""
     from spacy_pel.serving import Limits, Service, listen, make_app, make_server
 
@@ -79,7 +90,8 @@ def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
     chosen = Limits(**limits)
     with ExitStack() as stack:
         listening = stack.enter_context(listen("127.0.0.1", 0))
-        app = make_app(service, limits=chosen, host="127.0.0.1", allowed_hosts=allowed_hosts)
+        review = None if terms is None else review_of(nlp, terms)
+        app = make_app(service, limits=chosen, host="127.0.0.1", allowed_hosts=allowed_hosts, review=review)
         server, server_port = make_server(app, chosen), listening.getsockname()[1]
         server.service, server.port, server.url = service, server_port, f"http://127.0.0.1:{server_port}"
         thread = threading.Thread(target=server.run, args=[[listening]], daemon=True)

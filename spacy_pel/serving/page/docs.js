@@ -1,11 +1,6 @@
 // Shows /openapi.json as a page; data becomes text nodes, never HTML.
 
-function el(tag, props = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) node.setAttribute(name, value);
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
-  return node;
-}
+import { el } from "./common.js";
 
 function paragraphs(text) {
   const pieces = text.split("`").map((piece, number) => (number % 2 ? el("code", {}, piece) : piece));

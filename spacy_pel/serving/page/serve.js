@@ -1,9 +1,9 @@
 // The page of `spacy-pel serve`. Data becomes text nodes and attributes, never HTML.
 
-const NIL = "NIL";
+import { $, about, act, api, bar, download, el, entityCard, jsonLines, link, NIL, percent, plural, quoted, say, searching, show } from "./common.js";
+
 const COLOURS = 5; // of page.css
 const SHOWN = 10; // candidates
-const FIRST = 8; // names, codes
 const EXAMPLE =
   "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic fibrosis (CF). " +
   "Patients with CF were treated with azithromycin until hospital discharge. We also tested zasocitinib against " +
@@ -13,86 +13,12 @@ const PARTS = {
   preferred: "preferred name", edit: "spelling", partial: "part of a name", best_first: "nearest of all", ranker: "ranker",
 };
 
-const $ = (id) => document.getElementById(id);
 const state = { text: "", mentions: [], entities: new Map(), chosen: null, limits: {}, groups: {}, given: [], by: "", file: "", doc: "" };
 
-// -- elements -----------------------------------------------------------------------------------
-
-function el(tag, props = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "class") node.className = value;
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
-}
-
-const show = (number, digits = 3) => (number === null || number === undefined ? "–" : number.toFixed(digits));
-const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)}%`;
-const quoted = (text) => `“${text}”`;
-const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
-
-function bar(share, { mark = null } = {}) {
-  const fill = el("span", { class: "fill" });
-  fill.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
-  const track = el("div", { class: "track", "aria-hidden": "true" }, fill);
-  if (mark !== null) {
-    const line = el("span", { class: "mark" });
-    line.style.left = `${100 * Math.min(1, Math.max(0, mark))}%`;
-    track.append(line);
-  }
-  return track;
-}
-
-function link(entity) {
-  const id = el("span", { class: "id" }, entity.id);
-  return entity.url ? el("a", { href: entity.url, target: "_blank", rel: "noopener noreferrer" }, id) : id;
-}
-
-// -- the server ---------------------------------------------------------------------------------
-
-async function api(path, body) {
-  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  let response;
-  try {
-    response = await fetch(path, body === undefined ? {} : post);
-  } catch {
-    throw new Error("The server does not answer. Is it still running?");
-  }
-  if (response.headers.get("Content-Type")?.startsWith("text/csv")) return response.text();
-  const answer = await response.json().catch(() => ({ detail: `The server answered with ${response.status}.` }));
-  if (!response.ok) throw new Error(String(answer.detail).replace(/^\[PEL-\w+\] /, ""));
-  return answer;
-}
-
-function say(text, { problem = false, button = null } = {}) {
-  $("status").className = problem ? "status problem" : "status";
-  $("status").replaceChildren(text, ...(button ? [button] : []));
-}
-
-/** Run an action; what it throws is shown, and the button cannot be pressed twice. */
-async function act(button, action) {
-  if (button) button.disabled = true;
-  try {
-    return await action();
-  } catch (error) {
-    say(error.message, { problem: true });
-    return null;
-  } finally {
-    if (button) button.disabled = false;
-  }
-}
-
 async function start() {
-  const health = await api("health");
+  const health = await about();
   state.limits = health.limits;
   state.groups = health.label_groups;
-  const calibrated = health.calibrated ? "" : " · not calibrated";
-  $("about").textContent = `${health.pipeline} · ${plural(health.entities, "entity", "entities")}${calibrated}`;
-  document.title = `${health.pipeline} – spacy_pel`;
   showLength();
   showMemory(await api("learned"));
 }
@@ -358,38 +284,6 @@ function candidate(one, answer) {
   );
 }
 
-/** Types, definition, names, what annotated text calls it, and codes. */
-function entityCard(entity) {
-  const others = entity.aliases.filter((name) => name !== entity.name);
-  const swatch = entity.group ? el("span", { class: `key ${entity.group}`, title: entity.group_name }) : null;
-  return [
-    entity.types.length ? el("p", { class: "types" }, swatch, entity.type_names.map((name) => el("span", { class: "chip" }, name))) : null,
-    entity.definition ? el("p", {}, entity.definition) : null,
-    listed("Names", [entity.name, ...others]),
-    listed("In annotated text", entity.forms ? formsOf(entity.forms) : []),
-    listed("Codes", entity.xrefs.map(link)),
-  ].filter(Boolean);
-}
-
-function formsOf({ counts, n_mentions: all }) {
-  const shown = Object.entries(counts);
-  const rest = all - shown.reduce((sum, [, count]) => sum + count, 0);
-  return [...shown, ...(rest ? [["others", rest]] : [])].map(([form, count]) => `${form} ${count}`);
-}
-
-/** The first things of a list, and a button for the others. */
-function listed(title, items) {
-  if (!items.length) return null;
-  const head = el("span", { class: "quiet" }, `${title}: `);
-  const joined = (some) => some.flatMap((item, number) => (number ? [" · ", item] : [item]));
-  const line = el("p", {}, head, joined(items.slice(0, FIRST)));
-  if (items.length > FIRST) {
-    const all = () => line.replaceChildren(head, ...joined(items));
-    line.append(" ", el("button", { class: "more", type: "button", onclick: all }, `${items.length - FIRST} more`));
-  }
-  return line;
-}
-
 async function showEntity(id) {
   await act(null, async () => {
     const entity = await entityOf(id);
@@ -503,56 +397,8 @@ function showMemory(memory) {
   }));
 }
 
-/** The browser saves a file. */
-function download(name, content) {
-  const url = URL.createObjectURL(new Blob([content]));
-  el("a", { href: url, download: name }).click();
-  URL.revokeObjectURL(url);
-}
-
-const jsonLines = (records) => records.map((one) => `${JSON.stringify(one)}\n`).join("");
-
 function downloadCorrections() {
   download("corrections.jsonl", jsonLines(state.given.map(({ learned, ...one }) => one)));
-}
-
-// -- searching ----------------------------------------------------------------------------------
-
-/** Look for entities while a name is typed, and show them in a list. */
-function searching(input, list, pick) {
-  let timer = 0;
-  let wanted = "";
-  const clear = () => { clearTimeout(timer); wanted = ""; list.replaceChildren(); list.hidden = true; };
-  const look = async () => {
-    const q = input.value.trim();
-    wanted = q;
-    if (!q) return clear();
-    await act(null, async () => {
-      const { entities } = await api(`search?n=8&q=${encodeURIComponent(q)}`);
-      if (q !== wanted || list.contains(document.activeElement)) return; // an older answer, or one is being chosen
-      list.replaceChildren(...entities.map((one) => {
-        const same = one.match === null ? "similar" : one.match.toLowerCase() === one.name.toLowerCase() ? "" : quoted(one.match);
-        return el("li", {}, el("button", { type: "button", onclick: () => { clear(); pick(one); } },
-          one.name, el("small", {}, [one.id, ...one.type_names.slice(0, 2), same].filter(Boolean).join(" · "))));
-      }));
-      if (!entities.length) list.append(el("li", {}, el("p", { class: "quiet" }, "No entity has such a name.")));
-      list.hidden = false;
-    });
-  };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 180); });
-  const move = (event) => {
-    const buttons = [...list.querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement);
-    if (event.key === "Escape") { clear(); input.focus(); event.stopPropagation(); return; }
-    if (event.key === "Enter" && event.target === input) { event.preventDefault(); clearTimeout(timer); (buttons[0] && wanted === input.value.trim() ? Promise.resolve() : look()).then(() => list.querySelector("button")?.focus()); return; }
-    if (!buttons.length || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
-    event.preventDefault();
-    const next = at + (event.key === "ArrowDown" ? 1 : -1);
-    (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)]).focus();
-  };
-  input.addEventListener("keydown", move);
-  list.addEventListener("keydown", move);
-  return clear;
 }
 
 // -- what the user does -------------------------------------------------------------------------
