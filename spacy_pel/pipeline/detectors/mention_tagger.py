@@ -41,6 +41,7 @@ _SETTINGS: dict[str, Any] = {
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     "teacher": None,
+    "start": None,
     "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
@@ -75,6 +76,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         scorer: of ``doc.ents``.
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
+        start: a pipeline with a detector of this name and shape, whose weights training starts from. What it knows of
+            names is learned again, so that no text of the training tells its own mentions.
         labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
     """
 
@@ -86,6 +89,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: Model[list[Doc], list[Floats2d]],
         scorer: Callable[..., Any] | None,
         teacher: str | None,
+        start: str | None,
         labels_keep: list[str] | None,
     ):
         self.nlp = nlp
@@ -94,6 +98,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         self.name = name
         self.scorer = scorer
         self.teacher = teacher
+        self.start = start
         self.labels_keep = labels_keep
         self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
@@ -304,15 +309,22 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         n = max(1, n)
         return total / n, [gradient / n for gradient in gradients]
 
+    def _detector_of(self, pipeline: str) -> Any:
+        """The component of this name, with the same tags.
+
+        Raises:
+            PelError: if the pipeline has no such component.
+        """
+        detector = spacy.load(pipeline).get_pipe(self.name)
+        if getattr(detector, "tags", None) != self.tags:
+            got, expected = ", ".join(getattr(detector, "labels", ())) or "none", ", ".join(self.labels)
+            raise PelError(Errors.E525.format(name=self.name, pipeline=pipeline, labels=expected, got=got))
+        return detector
+
     def _taught(self, docs: list[Doc]) -> list[Floats2d]:
         """The teacher's probabilities."""
         if self._teacher is None:
-            self._teacher = spacy.load(str(self.teacher)).get_pipe(self.name)
-            if getattr(self._teacher, "tags", None) != self.tags:
-                got = ", ".join(getattr(self._teacher, "labels", ())) or "none"
-                raise PelError(
-                    Errors.E525.format(name=self.name, teacher=self.teacher, labels=", ".join(self.labels), got=got)
-                )
+            self._teacher = self._detector_of(str(self.teacher))
         return self._teacher.model.begin_update(docs)[0]  # type: ignore[no-any-return]
 
     def initialize(
@@ -349,6 +361,12 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         for shim in (shim for layer in self.model.walk() for shim in layer.shims if hasattr(shim, "learn_names")):
             shim.learn_names(self.labels, lambda: map(self._marked, get_examples()))
         self.model.initialize(X=docs, Y=truth)
+        if self.start is not None:
+            for mine, theirs in zip(self.model.walk(), self._detector_of(self.start).model.walk(), strict=True):
+                for parameter in mine.param_names:
+                    mine.set_param(parameter, theirs.get_param(parameter))
+                for shim, other in zip(mine.shims, theirs.shims, strict=True):
+                    shim.start_from(other)
 
     def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
         mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]

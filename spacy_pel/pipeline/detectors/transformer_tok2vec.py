@@ -150,6 +150,18 @@ class TowerShim(Shim):
             _keep_layers(transformer, self.settings.layers)
         self._set(tokenizer, transformer)
 
+    def start_from(self, other: "TowerShim") -> None:
+        """Take the weights of another layer.
+
+        Raises:
+            PelError: if it has another shape.
+        """
+        mine, theirs = self._tower(), other._tower().state_dict()
+        if {key: value.shape for key, value in mine.state_dict().items()} != {k: v.shape for k, v in theirs.items()}:
+            raise PelError(Errors.E354)
+        mine.load_state_dict(theirs)
+        self._encode = None
+
     def _set(self, tokenizer: Any, transformer: Any) -> None:
         from ...encoders.pretrained import check_lengths
 
