@@ -179,7 +179,7 @@ class Errors(metaclass=WithCodes):
     E351 = "Expected encoders that differ in their weights alone, but they also differ in: {differing}."
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."
-    E354 = "Expected a transformer of the same shape to start from, got another. Set the same layers and names."
+    E354 = "Expected {got} to have a detector '{name}' of the same shape, with names or without. Use the settings of its model."
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -72,7 +72,7 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     )
 
 
-def test_ner_minilm_and_its_student(corpus, tiny_bert, tmp_path, monkeypatch):
+def test_ner_minilm_its_student_and_what_it_becomes(corpus, tiny_bert, tmp_path, monkeypatch):
     """They learn, are saved with their weights, and load where the sources of these and scispaCy are gone."""
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
@@ -88,10 +88,12 @@ def test_ner_minilm_and_its_student(corpus, tiny_bert, tmp_path, monkeypatch):
     trained = train_detector("ner_minilm.cfg", corpus, tmp_path / "ner", 60, **fast)
     student = {"paths.teacher": str(trained), "components.ner.model.tok2vec.layers": 1}
     small = train_detector("ner_fast.cfg", corpus, tmp_path / "ner_fast", 60, **fast, **student)
+    further = {"paths.start": str(small), "components.ner.model.tok2vec.layers": 1}
+    more = train_detector("ner_more.cfg", corpus, tmp_path / "ner_more", 5, **fast, **further)
     monkeypatch.setitem(sys.modules, "scispacy", None)
     shutil.rmtree(source)
     shutil.rmtree(tmp_path / "names")
-    for folder in (trained.rename(tmp_path / "moved"), small):
+    for folder in (trained.rename(tmp_path / "moved"), small, more):
         nlp = spacy.load(folder)
         assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]
 

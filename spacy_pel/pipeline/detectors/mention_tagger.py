@@ -362,15 +362,25 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             shim.learn_names(self.labels, lambda: map(self._marked, get_examples()))
         self.model.initialize(X=docs, Y=truth)
         if self.start is not None:
-            for mine, theirs in zip(self.model.walk(), self._detector_of(self.start).model.walk(), strict=True):
-                for parameter in mine.param_names:
-                    mine.set_param(parameter, theirs.get_param(parameter))
-                for shim, other in zip(mine.shims, theirs.shims, strict=True):
-                    shim.start_from(other)
+            try:
+                _take_weights(self.model, self._detector_of(self.start).model)
+            except (AttributeError, KeyError, RuntimeError, ValueError) as error:
+                raise PelError(Errors.E354.format(name=self.name, got=self.start)) from error
 
     def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
         mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
         return example.x, [mention for mention in mentions if mention[2] in self.labels]
+
+
+def _take_weights(model: Model[Any, Any], other: Model[Any, Any]) -> None:
+    """Those of another model, which has to have the same layers."""
+    mine: Any
+    theirs: Any
+    for mine, theirs in zip(model.walk(), other.walk(), strict=True):
+        for name in mine.param_names:
+            mine.get_param(name)[:] = theirs.get_param(name)
+        for shim, of_other in zip(mine.shims, theirs.shims, strict=True):
+            shim.start_from(of_other)
 
 
 def _before_of(text: str, first: int, ends: Mapping[int, int]) -> int:

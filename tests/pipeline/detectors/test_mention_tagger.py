@@ -113,6 +113,21 @@ def test_a_teacher_labels_text_without_annotations(tmp_path):
         other.update(examples(other))
 
 
+def test_training_starts_from_a_trained_detector(tiny_bert, tmp_path):
+    layer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert), "rate": 0.5}
+    before, _, _ = trained(layer)
+    before.to_disk(tmp_path / "before")
+    nlp, pipe = tagger(layer)
+    assert any(spans(nlp(text)) != GOLD[text] for text in GOLD)
+    pipe.start = str(tmp_path / "before")
+    nlp.initialize(lambda: examples(nlp))
+    assert {text: spans(nlp(text)) for text in GOLD} == GOLD
+    other, of_other = tagger()
+    of_other.start = pipe.start
+    with pytest.raises(PelError, match="E354"):
+        other.initialize(lambda: examples(other))
+
+
 @pytest.mark.parametrize(
     "tags, expected",
     [
