@@ -171,7 +171,6 @@ class Errors(metaclass=WithCodes):
     E323 = "Expected {least} or more mined negatives per mention, got {got}. Mine with --depth {least}."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
-    E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
     E336 = "Expected a fast tokenizer, which gives offsets, got {got}. Use a model with one."
     E338 = "{path} holds a finished training without its checkpoint. Choose another --output, or delete that folder."
     E347 = "Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."

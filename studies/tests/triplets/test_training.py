@@ -7,27 +7,27 @@ import numpy as np
 import pytest
 import torch
 from linking.rankers.conftest import make_dual
+from spacy_pel_studies.triplets.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
+from spacy_pel_studies.triplets.loss import Triplet
+from spacy_pel_studies.triplets.training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
+from training.conftest import check_resuming, metrics, set_dropout
+from training.ranker.conftest import CUES, NAMES, accuracies, linker_of, retriever, train_ranker
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
-from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, find_best
-from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import metrics, set_dropout
-from .conftest import CUES, NAMES, accuracies, linker_of, train_ranker
-
 pytestmark = pytest.mark.slow
 
+__all__ = ["check_resuming", "retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
 ANCHORS = sorted(registry.parts("pel_anchors").values())
@@ -111,7 +111,7 @@ def test_what_does_not_go_together_says_why(train, tmp_path):
     cross = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:"}
     with pytest.raises(PelError, match="PEL-E348.*CrossEncoder.*loss"):
         train(tmp_path / "out", ranker__model=cross, ranker__model__top_k=16)
-    with pytest.raises(PelError, match="PEL-E390.*anchors"):
+    with pytest.raises(PelError, match="PEL-E332.*Triplet"):
         train(tmp_path / "out", ranker__anchors={"@pel_losses": "spacy-pel.Triplet.v1"})
     assert not (tmp_path / "out").exists()
 
@@ -353,7 +353,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
     pieces = gradients()
     if dropout:  # the same pieces, kept instead of encoded again
         monkeypatch.setattr(
-            "spacy_pel.training.ranker.group_training.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
+            "spacy_pel_studies.triplets.training.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
         )
     else:
         objective.at_once = None
