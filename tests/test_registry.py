@@ -123,8 +123,6 @@ RULED = (
     *("templates", "rankers", "rank_recipes", "candidates", "preprocessors"),
 )
 KEPT = {  # without a config, the project, or code of studies and benchmarks
-    "spacy-pel.LongestMentions.v1": "preprocessing of Le & Nguyen 2023",
-    "spacy-pel.LowerCase.v1": "preprocessing of Le & Nguyen 2023",
     "spacy-pel.BiEncoderCandidates.v1": "the default generator",
 }
 
