@@ -123,7 +123,7 @@ RULED = (
     *("templates", "rankers", "rank_recipes", "candidates", "preprocessors"),
 )
 KEPT = {  # without a config, the project, or code of studies and benchmarks
-    "spacy-pel.BiEncoderCandidates.v1": "the default generator",
+    "spacy-pel.BiEncoderCandidates.v1": "the default generator"
 }
 
 

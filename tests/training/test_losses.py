@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from spacy_pel_studies.mixup import BinaryCrossEntropy
 from spacy_pel_studies.triplets.loss import Triplet
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.training.losses.cross_entropy import CrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 

@@ -1,5 +1,5 @@
-"""The step that another corpus decides, and lines that ``corpus restore`` refuses. The steps that change texts are in the
-studies, with their tests."""
+"""The step that another corpus decides, and lines that ``corpus restore`` refuses. The steps that change texts are in
+the studies, with their tests."""
 
 import pytest
 

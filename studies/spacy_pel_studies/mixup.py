@@ -1,43 +1,18 @@
-"""Mixing: makes or selects the negatives of a mention from those in the batch (Cai et al. 2023)."""
+"""Adaptive mixup (Cai et al. 2023): makes the negatives of a mention from those in the batch; and its loss."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
-from ..encoders.similarities import Encoded, TokenVectors, take
-from ..registry import registry
-from ..util.config import MANY, check_range
-
-
-class StrongNegatives(NamedTuple):
-    """Negatives of each mention.
-
-    entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
-    mask: (n, k) bool, False = a mention has fewer.
-    weights: (n,) W of each mention.
-    """
-
-    entities: Encoded
-    mask: Tensor
-    weights: Tensor
-
-
-@runtime_checkable
-class Mixing(Protocol):
-    """Makes the negatives of the loss from those of the batch."""
-
-    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """Args:
-            entities: m of them, the positive of mention i at position i.
-            scores: (n, m), of all mentions and entities, detached.
-            mask: (n, m) bool, True = entity j is a negative of mention i.
-
-        Returns:
-            Attached to the graph of the entities.
-        """
-        ...
+from spacy_pel.encoders.similarities import Encoded, TokenVectors, take
+from spacy_pel.registry import registry
+from spacy_pel.training.losses.balanced_loss import LARGEST_SCALE, BalancedLoss
+from spacy_pel.training.negatives import StrongNegatives
+from spacy_pel.util.arrays import at_least_float32
+from spacy_pel.util.config import MANY, check_range
 
 
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
@@ -92,3 +67,45 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
     # the transformer's output at padding is arbitrary
     own, other = (side.vectors.masked_fill(~side.mask.unsqueeze(-1), 0.0) for side in (positives, negatives))
     return TokenVectors(shares[:, None, None, None] * own + other, positives.mask | negatives.mask)
+
+
+@registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
+class BinaryCrossEntropy(BalancedLoss):
+    """Each similarity is the logit of "these two belong together", independently of the others:
+
+        L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))            (Eq. 11)
+
+    In the paper the loss of AMH alone; its other negatives have CrossEntropy over the batch (Eq. 7).
+
+    Every negative that scores above 0 contributes about the same gradient, however many there are; with
+    few but hard ones, as from AdaptiveMixup, positive and negatives are balanced.
+
+    Similarity: the dot product or SumOfMax (the paper's choices).
+
+    Args:
+        scale: multiplies the similarities; 1 in the paper.
+        offset: the similarity b at which logits have their zero, 0 in the paper:
+            scale (s - b) replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+            None = solve for the b at which the first batch pulls as hard as it pushes,
+            mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)). See ``BalancedLoss``; an addition to the
+            paper.
+    """
+
+    def __init__(self, *, scale: float = 1.0, offset: float | None = 0.0):
+        super().__init__(offset)
+        check_range("scale", scale, above=0, most=LARGEST_SCALE)
+        self.scale = scale
+
+    def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
+        """Losses of n mentions; arguments as for ProxySoftplus.
+
+        Returns:
+            (n,), float32 or wider.
+        """
+        # -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = softplus(x): nothing overflows
+        positives, negatives = at_least_float32(positives), at_least_float32(negatives)
+        if self._needs_start:
+            self._start(positives, negatives.masked_fill(~mask, -torch.inf), self.scale)
+        pull = softplus(-self.scale * (positives - self.offset))
+        pushed = self.scale * (negatives - self.offset)
+        return pull + softplus(pushed.masked_fill(~mask, -torch.inf)).sum(dim=1)
