@@ -14,6 +14,8 @@ from spacy_pel.training.offset_map import OffsetMap, Original
 from spacy_pel.types import ORIGINAL, TITLE_LENGTH, Document
 from spacy_pel.util.config import known_language
 
+from .text_offsets import joined, new_span, record, replaced
+
 
 def with_replacements(document: Document, replacements: Iterable[tuple[int, int, str]]) -> tuple[Document, int]:
     """Replace spans of a document.
@@ -35,7 +37,7 @@ def with_replacements(document: Document, replacements: Iterable[tuple[int, int,
             changes.append((start, end, len(new)))
             done = end
     text = "".join([*pieces, document.text[done:]])
-    return rewritten(document, text, OffsetMap.replaced(len(document.text), changes)), len(changes)
+    return rewritten(document, text, replaced(len(document.text), changes)), len(changes)
 
 
 def with_letters(document: Document, change: Callable[[str], str]) -> Document:
@@ -50,7 +52,7 @@ def with_letters(document: Document, change: Callable[[str], str]) -> Document:
     """
     letters = [change(letter) for letter in document.text]
     changes = [(at, at + 1, len(new)) for at, new in enumerate(letters) if len(new) != 1]
-    return rewritten(document, "".join(letters), OffsetMap.replaced(len(document.text), changes))
+    return rewritten(document, "".join(letters), replaced(len(document.text), changes))
 
 
 def rewritten(document: Document, text: str, offsets: OffsetMap) -> Document:
@@ -66,20 +68,20 @@ def rewritten(document: Document, text: str, offsets: OffsetMap) -> Document:
     """
     moved = []
     for mention in document.mentions:
-        if span := offsets.new_span(mention.start, mention.end):
+        if span := new_span(offsets, mention.start, mention.end):
             moved.append(replace(mention, start=span[0], end=span[1]))
     source, meta = Original.of(document), dict(document.meta)
     if "discontinuous" in meta:
         meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
     length = meta.get(TITLE_LENGTH)
     if type(length) is int and 0 < length <= len(document.text):
-        title = offsets.new_span(0, length)
+        title = new_span(offsets, 0, length)
         if title is not None and title[0] == 0:
             meta[TITLE_LENGTH] = title[1]
         else:
             del meta[TITLE_LENGTH]
     if ORIGINAL in meta or text != document.text:
-        meta[ORIGINAL] = source._replace(offsets=source.offsets.then(offsets)).to_json()
+        meta[ORIGINAL] = record(source._replace(offsets=joined(source.offsets, offsets)))
     return Document(document.id, text, moved, meta)
 
 
@@ -88,8 +90,8 @@ def _parts(listed: Sequence[dict[str, Any]], offsets: OffsetMap) -> list[dict[st
     one are left out."""
     moved = []
     for entry in listed:
-        whole = offsets.new_span(entry["start"], entry["end"])
-        spans = [offsets.new_span(start, end) for start, end in entry["spans"]]
+        whole = new_span(offsets, entry["start"], entry["end"])
+        spans = [new_span(offsets, start, end) for start, end in entry["spans"]]
         if whole is not None and None not in spans:
             moved.append({"start": whole[0], "end": whole[1], "spans": [list(span) for span in spans if span]})
     return moved

@@ -8,8 +8,7 @@ import torch
 
 from ...encoders.backend import Backend
 from ...encoders.bi_encoder import BiEncoder
-from ...encoders.similarities import Euclidean, Representations, Similarity, each
-from ...encoders.templates import SynonymCard
+from ...encoders.similarities import Representations, Similarity, each
 from ...errors import Errors, PelError
 from ...linking.reranker import is_encoder, read_ranker
 from ...registry import registry
@@ -32,8 +31,7 @@ class DualEncoder:
     call ``changed()``.
 
     Args:
-        encoder: towers, templates, poolings and similarity; None = the paper's (mean of
-            the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
+        encoder: towers, templates, poolings and similarity; None = to be filled by ``from_disk``.
         top_k: number of candidates to rerank.
         mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
             the ranker alone, None = both weights learned by ``calibrate``.
@@ -54,9 +52,7 @@ class DualEncoder:
             raise PelError(Errors.E433.format(got=type(encoder).__name__))
         check_range("top_k", top_k, least=1)
         check_range("mix", mix, least=0)
-        self.encoder = encoder or BiEncoder(
-            pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
-        )
+        self.encoder = encoder or BiEncoder()
         if backend is not None:
             self.encoder.backend = backend
         self.top_k = top_k

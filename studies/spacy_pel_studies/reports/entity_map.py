@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.encoders.similarities import Euclidean, Similarity
+from spacy_pel.encoders.similarities import Similarity
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.figures import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
 
 from ..errors import StudyErrors
+from ..triplets.encoder import Euclidean
 
 Floats = NDArray[np.float64]
 _COLORS = (*COLORS, "#b5a800")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from spacy_pel_studies.reports.entity_map import EntityMap, distances, draw_maps, in_a_plane, kruskal_stress, make_map
 from spacy_pel_studies.reports.map_points import choose_points
+from spacy_pel_studies.triplets.encoder import Euclidean
 
-from spacy_pel.encoders.similarities import Cosine, DotProduct, Euclidean, Representations
+from spacy_pel.encoders.similarities import Cosine, DotProduct, Representations
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry

@@ -8,6 +8,7 @@ import pytest
 import torch
 from linking.rankers.conftest import make_dual
 from spacy_pel_studies.triplets.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
+from spacy_pel_studies.triplets.encoder import Euclidean, SynonymCard
 from spacy_pel_studies.triplets.loss import Triplet
 from spacy_pel_studies.triplets.training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from training.conftest import check_resuming, metrics, set_dropout
@@ -38,6 +39,10 @@ SMALL = {
     "ranker.model.top_k": 2,
     "ranker.candidates.n": 2,
 }
+
+
+def make_ranker():
+    return make_dual(similarity=Euclidean(), card=SynonymCard)
 
 
 def make_documents(n, first=0):
@@ -126,7 +131,7 @@ def mentions(retriever):
 
 @pytest.fixture
 def store(retriever, mentions):
-    return GroupStore(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder)
+    return GroupStore(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_ranker().encoder)
 
 
 def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
@@ -136,7 +141,7 @@ def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
     found = [store.groups[number].tolist() for number in range(len(store.groups))]
     assert sorted(found) == sorted(expected.values()) and max(map(len, found)) == 3
     names = retriever.kb.ids_at(np.arange(8))
-    tokenizer = make_dual().encoder.tokenizer
+    tokenizer = make_ranker().encoder.tokenizer
 
     def text(place):
         return "".join(tokenizer.decode(store.entities[place]).split())
@@ -154,7 +159,7 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
     """Groups where each has one anchor (32 a batch in the paper), mentions where each is one."""
     anchors = registry.pel_anchors.get(name)()
     training = {"batch_size": batch_size}
-    recipe = GroupRecipe(make_dual(), RankerSettings(model=None, anchors=anchors, training=training))
+    recipe = GroupRecipe(make_ranker(), RankerSettings(model=None, anchors=anchors, training=training))
     planner = recipe.planner(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), 3)
     n_groups = len(planner.store.groups)
     for epoch in range(2):
@@ -191,7 +196,7 @@ def test_hidden_surfaces_of_a_whole_group():
     linker = linker_of(kb)
     mentions = RankMentions.read(linker, documents, gold_queries, limit=0, seed=0)
     candidates = find_best(linker, mentions.queries, 3)
-    encoder = make_dual().encoder
+    encoder = make_ranker().encoder
     hidden, plain = (GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0))
 
     def names_of(store, place):
@@ -226,7 +231,7 @@ def made(store):
     batch.negatives[:] = True
     batch.negatives[np.arange(len(batch.positives)), batch.positives] = False
     batch.negatives[0] = False  # one has none
-    ranker = make_dual()
+    ranker = make_ranker()
     set_dropout(ranker.encoder.towers, 0.0)
     return ranker, batch
 
@@ -323,7 +328,7 @@ def large(retriever):
         spans.append(Mention(len(text) - 4, len(text), "", ("gout-1",)))
         mentions = RankMentions.read(retriever, [Document("d", text, spans)], gold_queries, limit=0, seed=0)
         store = GroupStore(
-            retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder
+            retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_ranker().encoder
         )
         planner = GroupPlanner(store, batch_size=2, count_groups=True, pad_id=0, seed=0)
         (plan,) = planner.plan(0)
@@ -337,7 +342,7 @@ def large(retriever):
 @pytest.mark.parametrize("precision", ["no", "bf16"])
 @pytest.mark.parametrize("dropout", [False, True])
 def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
-    ranker, batch = make_dual(), large(60)
+    ranker, batch = make_ranker(), large(60)
     if not dropout:
         set_dropout(ranker.encoder.towers, 0.0)
     objective = objective_of(ranker, MeanPrototype(), Triplet(margin=50.0), at_once=8)
@@ -370,7 +375,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
 @pytest.mark.parametrize("schedule", [True, False])
 def test_lambda_has_a_rate_of_its_own_that_may_be_constant(schedule):
     anchors = SoftRadius(learn_rate=0.25, schedule=schedule)
-    objective = objective_of(make_dual(), anchors)
+    objective = objective_of(make_ranker(), anchors)
     optimizer = make_optimizer(objective, OptimizerSettings(learn_rate=1.0), [(anchors, anchors.learn_rate)])
     rates = []
     for step in range(10):

@@ -5,8 +5,8 @@ import pytest
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities import Euclidean
-from spacy_pel.encoders.templates import MarkedContext, SynonymCard
+from spacy_pel.encoders.similarities import DotProduct
+from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.training.ranker.cross_encoder import CrossEncoder
 from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
@@ -35,7 +35,7 @@ def make_ranker(seed=0, **settings):
     return ranker
 
 
-def make_dual(seed=0, similarity=None, top_k=3, **settings):
+def make_dual(seed=0, similarity=None, top_k=3, card=EntityCard, **settings):
     import torch
 
     encoder = BiEncoder(
@@ -43,8 +43,8 @@ def make_dual(seed=0, similarity=None, top_k=3, **settings):
         pooling="markers",
         entity_pooling="cls",
         mention_template=MarkedContext(max_length=32),
-        entity_template=SynonymCard(max_length=32),
-        similarity=similarity or Euclidean(),
+        entity_template=card(max_length=32),
+        similarity=similarity or DotProduct(),
         backend=TorchBackend(precision="float32"),
     )
     ranker = DualEncoder(encoder=encoder, top_k=top_k, **settings)

@@ -114,12 +114,6 @@ def test_dual_encoder_scores_are_the_similarity_of_the_texts(name):
         np.testing.assert_allclose(ranker.score(TASK), TASK.spread(table[TASK.pairs]), rtol=1e-4, atol=1e-4)
 
 
-def test_tokens_are_not_compared_in_training():
-    ranker = make_dual(top_k=16, similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
-    with pytest.raises(PelError, match="PEL-E331.*SumOfMax"):
-        recipe_of(ranker, RankerSettings(model=None))
-
-
 def test_dual_encoder_encodes_each_text_once(monkeypatch):
     ranker = make_dual()
     asked, run = [], type(ranker.encoder)._batches
