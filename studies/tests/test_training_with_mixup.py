@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from spacy_pel_studies.mixup import AdaptiveMixup, BinaryCrossEntropy
+from spacy_pel_studies.mixup import AdaptiveMixup, BinaryCrossEntropy, SumOfMax
 from training.conftest import check_resuming, data, metrics, train
 from training.retriever.test_objective import close_in_bf16, make, make_batch
 
 from spacy_pel.encoders.pretrained import load_encoder
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax
+from spacy_pel.encoders.similarities import DotProduct
 from spacy_pel.errors import PelError
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.training.regularizers import FGSM

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from encoders.conftest import make_encoder
+from spacy_pel_studies.mixup import SumOfMax
 
 from spacy_pel.encoders import backend
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
+from spacy_pel.encoders.similarities import DotProduct, TokenVectors
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
