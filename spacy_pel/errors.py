@@ -198,7 +198,6 @@ class Errors(metaclass=WithCodes):
     E420 = "Expected mentions with their entity among the candidates, got none among {n}. Check that ids agree."
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."
-    E433 = "Expected a bi-encoder (spacy-pel.BiEncoder.v1) as the encoder of a DualEncoder, got {got}."
 
     # Candidate generators: E443-E459
     E443 = "{path} was built from another knowledge base ({theirs}, yours is {ours}). Build the generator again."

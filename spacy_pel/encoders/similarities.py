@@ -1,22 +1,17 @@
 """Similarities of the vectors of mentions and entities, ``similarity(mentions, entities) -> scores``, and what they
-read: one vector of a text, or one of each token, in tensors or in arrays."""
+read: one vector of a text, or one of each token."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from ..registry import registry
-from ..types import Rows, Vectors
-from ..util.arrays import at_least_float32, offsets_of, take_pieces, unit_length
+from ..types import Vectors
+from ..util.arrays import at_least_float32, unit_length
 from ..util.config import PartSettings
-from .backend import empty_vectors
 
 IndexSide = Literal["mention", "entity"]
 
@@ -38,7 +33,6 @@ Encoded = Tensor | TokenVectors  # what a similarity reads: (n, d), or tokens of
 class Similarity(PartSettings, ABC):
     """s(m, e); the higher, the more alike. It reads one vector of each text, (n, d), or where
     ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
-    ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
 
     Attributes:
         registered_name: its name in the registry "pel_similarities".
@@ -75,53 +69,6 @@ def each(encoded: Encoded, change: Callable[[Tensor], Tensor]) -> Encoded:
 def take(encoded: Encoded, index: Tensor) -> Encoded:
     """These texts, in the shape of the index, which may have repeats."""
     return each(encoded, lambda part: part[index])
-
-
-@dataclass
-class Representations:
-    """n texts.
-
-    vectors: (n, width), or (tokens of all texts, width). Not prepared for an index.
-    offsets: (n + 1,) int64, tokens of text i are ``offsets[i]:offsets[i + 1]``; None = pooled.
-    """
-
-    vectors: Vectors
-    offsets: Rows | None = None
-
-    @classmethod
-    def empty(cls, lengths: Rows, width: int) -> "Representations":
-        """Arrays for tokens of texts of these lengths, to be filled by ``put``."""
-        offsets = offsets_of(lengths)
-        return cls(empty_vectors(int(offsets[-1]), width), offsets)
-
-    def __len__(self) -> int:
-        return len(self.vectors) if self.offsets is None else len(self.offsets) - 1
-
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest text; 1 where they are pooled."""
-        return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
-
-    def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Fill in a batch of what ``empty`` made, see ``encode_batches``.
-
-        Args:
-            rows: which texts.
-            mask: (batch, length), 1 = a real token.
-            vectors: (batch, length, width).
-        """
-        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)  # type: ignore[arg-type]
-        self.vectors[positions] = vectors[mask > 0]
-
-    def take(self, rows: Rows) -> Encoded:
-        """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
-        if self.offsets is None:
-            return torch.from_numpy(self.vectors[rows])
-        lengths = np.diff(self.offsets)[rows]
-        mask = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
-        vectors = np.zeros((*mask.shape, self.vectors.shape[1]), dtype=np.float32)
-        vectors[mask] = take_pieces(self.vectors, self.offsets, rows)
-        return TokenVectors(torch.from_numpy(vectors), torch.from_numpy(mask))
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")

@@ -13,6 +13,7 @@ from spacy_pel.evaluation.figures import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
 
 from ..errors import StudyErrors
+from ..triplets.dual_encoder import represented
 from ..triplets.encoder import Euclidean
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ def make_map(
     """
     if encoder.similarity.token_level:
         raise PelError(StudyErrors.E654.format(got=encoder.similarity.registered_name))
-    sides = [encoder.represent_mentions(mentions), encoder.represent_entities(entities)]
+    sides = [represented(encoder, "mention", mentions), represented(encoder, "entity", entities)]
     apart = distances(encoder.similarity, np.concatenate([side.vectors for side in sides]))
     places, stress = in_a_plane(apart)
     n = len(mentions)

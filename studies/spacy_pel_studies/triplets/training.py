@@ -17,7 +17,6 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.training.batching import EntityTexts, LabelIndex
 from spacy_pel.training.ranker.candidates import RankMentions
-from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.training.ranker.pair_training import tokenize_entities
 from spacy_pel.training.ranker.settings import OwnRates, RankerSettings, refuse
 from spacy_pel.training.training_log import score_metrics
@@ -26,6 +25,7 @@ from spacy_pel.util import normalize_alias
 
 from ..errors import StudyErrors
 from .anchors import AllMentions, AnchorPart
+from .dual_encoder import DualEncoder
 from .loss import Triplet
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from spacy_pel_studies.triplets.dual_encoder import DualEncoder
 from spacy_pel_studies.triplets.encoder import Euclidean, SynonymCard
 
 from spacy_pel.encoders.backend import TorchBackend
@@ -12,7 +13,6 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 
@@ -68,7 +68,7 @@ def test_the_index_finds_distances_of_mentions(tiny_bert):
     index = EntityIndex.build(kb, encoder, index=FaissIVF(), kinds=("alias", "mention"), documents=[document])
     assert encoder.width == index.width == 36
     scores, rows = index.vectors.search(encoder.encode_mentions(MENTIONS), len(index))
-    mentions = encoder.represent_mentions(MENTIONS).vectors
+    mentions = encoder.pooled("mention", encoder.tokens("mention", MENTIONS), False)
     is_mention = index.rows.mask(("mention",), None)
     for own, score, found in zip(mentions, scores, rows, strict=True):
         ours = float(score[is_mention[found]][0])

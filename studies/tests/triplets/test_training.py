@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from linking.rankers.conftest import make_dual
 from spacy_pel_studies.triplets.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
 from spacy_pel_studies.triplets.encoder import Euclidean, SynonymCard
 from spacy_pel_studies.triplets.loss import Triplet
@@ -25,6 +24,8 @@ from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
+
+from .conftest import make_dual
 
 pytestmark = pytest.mark.slow
 
