@@ -39,22 +39,13 @@ class OffsetMap:
     """
 
     def __init__(self, pieces: Sequence[Piece]):
-        self.pieces: list[Piece] = []
-        for piece in pieces:
-            last = self.pieces[-1] if self.pieces else None
-            if last and last.copied and piece.copied and last.old_end == piece.old_start:
-                self.pieces[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
-            else:
-                self.pieces.append(piece)
-        self._starts = [piece.start for piece in self.pieces]
+        self.pieces = pieces
+        self._starts = [piece.start for piece in pieces]
 
     @classmethod
     def cut(cls, start: int, end: int) -> "OffsetMap":
         """The map of a span of the original, from start to end, which may be all of it."""
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OffsetMap) and self.pieces == other.pieces
 
     def __len__(self) -> int:
         """Characters of the new text."""

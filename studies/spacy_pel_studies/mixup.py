@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 
 from spacy_pel.encoders.similarities import Encoded, Similarity, TokenVectors, take
 from spacy_pel.registry import registry
-from spacy_pel.training.losses.balanced_loss import LARGEST_SCALE, BalancedLoss
+from spacy_pel.training.losses.proxy_softplus import LARGEST_SCALE, BalancedLoss
 from spacy_pel.training.negatives import StrongNegatives
 from spacy_pel.util.arrays import at_least_float32
 from spacy_pel.util.config import MANY, check_range

@@ -25,7 +25,19 @@ def replaced(length: int, changes: Sequence[tuple[int, int, int]]) -> OffsetMap:
             pieces.append(Piece(at, at + size, start, end, False))
             at += size
         done = end
-    return OffsetMap(pieces)
+    return _merged(pieces)
+
+
+def _merged(pieces: Sequence[Piece]) -> OffsetMap:
+    """Copied pieces that follow each other in both texts are one."""
+    merged: list[Piece] = []
+    for piece in pieces:
+        last = merged[-1] if merged else None
+        if last and last.copied and piece.copied and last.old_end == piece.old_start:
+            merged[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
+        else:
+            merged.append(piece)
+    return OffsetMap(merged)
 
 
 def new_span(offsets: OffsetMap, start: int, end: int) -> Span | None:
@@ -71,7 +83,7 @@ def joined(first: OffsetMap, later: OffsetMap) -> OffsetMap:
                 break
             start, end = max(mine.start, piece.old_start), min(mine.end, piece.old_end)
             pieces.append(Piece(start + shift, end + shift, *first.original_span(start, end), mine.copied))
-    return OffsetMap(pieces)
+    return _merged(pieces)
 
 
 def _point(offsets: OffsetMap, at: int) -> Span:

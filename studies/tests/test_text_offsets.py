@@ -39,7 +39,7 @@ def test_steps_lead_back_to_the_original(seed):
         sources = [(sources[a][0], sources[b - 1][1]) if b > a else (ends[a], ends[a]) for a, b in taken]
         offsets = joined(offsets, step)
         assert len(offsets) == len(text) == len(sources)
-        assert OffsetMap.from_json(as_json(offsets)) == offsets
+        assert OffsetMap.from_json(as_json(offsets)).pieces == offsets.pieces
         for start in range(len(text)):
             for end in range(start + 1, len(text) + 1):
                 expected = (sources[start][0], sources[end - 1][1])

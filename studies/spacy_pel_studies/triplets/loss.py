@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from spacy_pel.registry import registry
-from spacy_pel.training.losses.balanced_loss import LARGEST_OFFSET
+from spacy_pel.training.losses.proxy_softplus import LARGEST_OFFSET
 from spacy_pel.util.arrays import at_least_float32
 from spacy_pel.util.config import check_range
 
