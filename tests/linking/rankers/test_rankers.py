@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
-from spacy_pel.linking import Reranker
+from spacy_pel.linking import Reranker, reranker
 from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.registry import registry
 from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
@@ -90,3 +91,12 @@ def test_what_is_no_ranker_cannot_be_trained():
         recipe_of(Stranger(), RankerSettings(model=Stranger()))
     with pytest.raises(PelError, match="PEL-E503"):
         Reranker(Stranger())
+
+
+def test_an_encoder_is_no_ranker_without_the_studies(tmp_path, monkeypatch):
+    encoder = BiEncoder(name="random:layers=1,width=16", tied=True)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    monkeypatch.setattr(reranker, "_OF_ENCODER", "spacy-pel.NotInstalled.v1")
+    with pytest.raises(PelError, match="PEL-E009.*ranker.*NotInstalled.*Install its package"):
+        load_ranker(tmp_path / "model")
