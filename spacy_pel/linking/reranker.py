@@ -162,10 +162,7 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
         PelError: if the folder holds no ranker, or one that is not registered.
     """
     path = Path(path)
-    name = read_ranker(path)["ranker"]
-    if name not in registry.pel_rankers:  # a dual encoder's is in the studies
-        raise PelError(Errors.E009.format(kind="ranker", path=path, name=name, registry="pel_rankers"))
-    make = registry.pel_rankers.get(name)
+    make = registry.resolve_short("pel_rankers", read_ranker(path)["ranker"])  # a dual encoder's is in the studies
     return make(**settings).from_disk(path)  # type: ignore[no-any-return]
 
 

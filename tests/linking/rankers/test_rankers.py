@@ -98,5 +98,5 @@ def test_an_encoder_is_no_ranker_without_the_studies(tmp_path, monkeypatch):
     encoder.initialize()
     encoder.to_disk(tmp_path / "model")
     monkeypatch.setattr(reranker, "_OF_ENCODER", "spacy-pel.NotInstalled.v1")
-    with pytest.raises(PelError, match="PEL-E009.*ranker.*NotInstalled.*Install its package"):
+    with pytest.raises(PelError, match="PEL-E001.*NotInstalled.*pel_rankers"):
         load_ranker(tmp_path / "model")
