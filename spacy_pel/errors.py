@@ -171,7 +171,6 @@ class Errors(metaclass=WithCodes):
     E323 = "Expected {least} or more mined negatives per mention, got {got}. Mine with --depth {least}."
     E324 = "Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: spacy-pel mine"
     E326 = "The tokenised examples at {path} are incomplete: {got}. Delete that folder; it will be rebuilt."
-    E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
     E336 = "Expected a fast tokenizer, which gives offsets, got {got}. Use a model with one."
     E338 = "{path} holds a finished training without its checkpoint. Choose another --output, or delete that folder."
     E347 = "Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
@@ -200,7 +199,6 @@ class Errors(metaclass=WithCodes):
     E420 = "Expected mentions with their entity among the candidates, got none among {n}. Check that ids agree."
     E421 = "Expected weights for {expected}, but the combiner has them for {got}. Refit it: spacy-pel calibrate"
     E431 = "This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with a model folder."
-    E433 = "Expected a bi-encoder (spacy-pel.BiEncoder.v1) as the encoder of a DualEncoder, got {got}."
 
     # Candidate generators: E443-E459
     E443 = "{path} was built from another knowledge base ({theirs}, yours is {ours}). Build the generator again."

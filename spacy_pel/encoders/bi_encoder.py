@@ -14,7 +14,7 @@ from ..util.config import check_range
 from ..util.saved_folder import damaged, read_part, reading, write_part
 from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .pretrained import DTYPES, Store, check_lengths, load_pretrained, load_tower, save_tower, weights_fingerprint
-from .similarities import Cosine, IndexSide, Representations, Similarity
+from .similarities import Cosine, IndexSide, Similarity
 from .templates import EntityCard, EntityTemplate, MarkedContext, MentionTemplate
 from .token_arrays import RaggedTokens
 from .tower import Pooling, TokenTower, Tower
@@ -167,20 +167,20 @@ class BiEncoder:
 
     # -- encoding --------------------------------------------------------------------------
 
-    # ``encode_…`` gives vectors for an index of inner products, ``represent_…`` what the similarity reads.
+    # ``encode_…`` gives vectors for an index of inner products, ``pooled`` what the similarity reads.
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), the queries of an index; of length 1 for the cosine."""
-        return self.encode_tokens("mention", self._tokens("mention", mentions), show_progress=show_progress)
+        return self.encode_tokens("mention", self.tokens("mention", mentions), show_progress=show_progress)
 
     def encode_mention_rows(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index: mentions as rows of their entities."""
-        pooled = self._pooled("mention", self._tokens("mention", mentions), show_progress)
+        pooled = self.pooled("mention", self.tokens("mention", mentions), show_progress)
         return self.similarity.index_vectors(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index, of the cards; of length 1 for the cosine."""
-        return self.encode_tokens("entity", self._tokens("entity", entities), show_progress=show_progress)
+        return self.encode_tokens("entity", self.tokens("entity", entities), show_progress=show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
         """(n, width), rows of an index; of length 1 for the cosine; of bare names, by the
@@ -199,39 +199,25 @@ class BiEncoder:
         Returns:
             (n, width), of length 1 for the cosine, in the order of the sequences.
         """
-        return self.similarity.index_vectors(self._pooled(side, tokens, show_progress), side)
+        return self.similarity.index_vectors(self.pooled(side, tokens, show_progress), side)
 
-    def represent_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Representations:
-        """(n,), what the similarity reads of mentions; see ``pair_scores``."""
-        return self._represented("mention", self._tokens("mention", mentions), show_progress)
-
-    def represent_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Representations:
-        """(n,), what the similarity reads of the entities' cards."""
-        return self._represented("entity", self._tokens("entity", entities), show_progress)
-
-    def _tokens(self, side: str, texts: Sequence[Any]) -> RaggedTokens:
+    def tokens(self, side: str, texts: Sequence[Any]) -> RaggedTokens:
+        """What a side reads of mentions, or of entities' cards."""
         self.tower(side)
         template: Any = self.mention_template if side == "mention" else self.entity_template
         return template.tokenize(self.tokenizer, texts)  # type: ignore[no-any-return]
 
-    def _pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
+    def pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
+        """(n, width), what a similarity of pooled vectors reads."""
         vectors = empty_vectors(len(tokens), int(self.tower(side).transformer.config.hidden_size))
-        for rows, _, batch in self._batches(side, tokens, show_progress):
+        for rows, _, batch in self.batches(side, tokens, show_progress):
             vectors[rows] = batch
         return vectors
 
-    def _represented(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Representations:
-        if not self.similarity.token_level:
-            return Representations(self._pooled(side, tokens, show_progress))
-        width = int(self.tower(side).transformer.config.hidden_size)
-        result = Representations.empty(tokens.lengths, width)
-        for batch in self._batches(side, tokens, show_progress, token_level=True):
-            result.put(*batch)
-        return result
-
-    def _batches(
+    def batches(
         self, side: str, tokens: RaggedTokens, show_progress: bool, *, token_level: bool = False
     ) -> Iterator[EncodedBatch]:
+        """Vectors of the sequences, or of their tokens, batch by batch; see ``encode_batches``."""
         key = f"{'mention' if self.tied else side}{' tokens' if token_level else ''}"
         if key not in self._prepared:
             tower = self.tower(side)

@@ -1,22 +1,17 @@
 """Similarities of the vectors of mentions and entities, ``similarity(mentions, entities) -> scores``, and what they
-read: one vector of a text, or one of each token, in tensors or in arrays."""
+read: one vector of a text, or one of each token."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from ..registry import registry
-from ..types import Rows, Vectors
-from ..util.arrays import at_least_float32, offsets_of, take_pieces, unit_length
+from ..types import Vectors
+from ..util.arrays import at_least_float32, unit_length
 from ..util.config import PartSettings
-from .backend import empty_vectors
 
 IndexSide = Literal["mention", "entity"]
 
@@ -38,7 +33,6 @@ Encoded = Tensor | TokenVectors  # what a similarity reads: (n, d), or tokens of
 class Similarity(PartSettings, ABC):
     """s(m, e); the higher, the more alike. It reads one vector of each text, (n, d), or where
     ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
-    ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
 
     Attributes:
         registered_name: its name in the registry "pel_similarities".
@@ -75,53 +69,6 @@ def each(encoded: Encoded, change: Callable[[Tensor], Tensor]) -> Encoded:
 def take(encoded: Encoded, index: Tensor) -> Encoded:
     """These texts, in the shape of the index, which may have repeats."""
     return each(encoded, lambda part: part[index])
-
-
-@dataclass
-class Representations:
-    """n texts.
-
-    vectors: (n, width), or (tokens of all texts, width). Not prepared for an index.
-    offsets: (n + 1,) int64, tokens of text i are ``offsets[i]:offsets[i + 1]``; None = pooled.
-    """
-
-    vectors: Vectors
-    offsets: Rows | None = None
-
-    @classmethod
-    def empty(cls, lengths: Rows, width: int) -> "Representations":
-        """Arrays for tokens of texts of these lengths, to be filled by ``put``."""
-        offsets = offsets_of(lengths)
-        return cls(empty_vectors(int(offsets[-1]), width), offsets)
-
-    def __len__(self) -> int:
-        return len(self.vectors) if self.offsets is None else len(self.offsets) - 1
-
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest text; 1 where they are pooled."""
-        return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
-
-    def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Fill in a batch of what ``empty`` made, see ``encode_batches``.
-
-        Args:
-            rows: which texts.
-            mask: (batch, length), 1 = a real token.
-            vectors: (batch, length, width).
-        """
-        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)  # type: ignore[arg-type]
-        self.vectors[positions] = vectors[mask > 0]
-
-    def take(self, rows: Rows) -> Encoded:
-        """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
-        if self.offsets is None:
-            return torch.from_numpy(self.vectors[rows])
-        lengths = np.diff(self.offsets)[rows]
-        mask = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
-        vectors = np.zeros((*mask.shape, self.vectors.shape[1]), dtype=np.float32)
-        vectors[mask] = take_pieces(self.vectors, self.offsets, rows)
-        return TokenVectors(torch.from_numpy(vectors), torch.from_numpy(mask))
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")
@@ -166,85 +113,3 @@ class DotProduct(Similarity):
     def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
         return (at_least_float32(mentions).unsqueeze(1) * at_least_float32(entities)).sum(dim=-1)
-
-
-_MORE = 4  # extra dimensions for an index; keeps a width divisible by 4
-
-
-@registry.pel_similarities("spacy-pel.Euclidean.v1")
-class Euclidean(Similarity):
-    """``-|m - e|``, at most 0. An index ranks by ``-|m - e|^2 / 2``, which is the inner product of
-    ``[m, 1, 1, -|m|^2 / 2, 0]`` and ``[e, a, b, 1, 0]`` with ``a + b = -|e|^2 / 2``.
-    """
-
-    registered_name = "spacy-pel.Euclidean.v1"
-
-    def __call__(self, mentions: Tensor, entities: Tensor) -> Tensor:
-        """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
-        # with a matrix product, small distances between long vectors would be lost to rounding
-        exact = "donot_use_mm_for_euclid_dist"
-        return -torch.cdist(at_least_float32(mentions), at_least_float32(entities), compute_mode=exact)
-
-    def paired(self, mentions: Tensor, entities: Tensor) -> Tensor:
-        """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
-        return self(mentions.unsqueeze(1), entities).squeeze(1)
-
-    def index_width(self, width: int) -> int:
-        return width + _MORE
-
-    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
-        """(n, d + 4), see the class. The norm of an entity is in two parts, so that
-        codes of 16 bits do not round it."""
-        half = -(vectors.astype(np.float64) ** 2).sum(axis=1) / 2
-        more = np.zeros((len(vectors), _MORE), dtype=np.float64)
-        if side == "mention":
-            more[:, 0] = more[:, 1] = 1.0
-            more[:, 2] = half
-        else:
-            more[:, 0] = np.maximum(half, -65504.0).astype(np.float16)
-            more[:, 1] = half - more[:, 0]
-            more[:, 2] = 1.0
-        return np.concatenate([vectors, more], axis=1, dtype=np.float32, casting="same_kind")
-
-
-@registry.pel_similarities("spacy-pel.SumOfMax.v1")
-class SumOfMax(Similarity):
-    """Each token of the mention is matched with the most similar token of the entity:
-
-        f(m, e) = sum_t max_u v_m,t . v_e,u
-
-    Padding is ignored on both sides. An index holds the pooled vectors (the encoder's ``pooling``) and finds
-    candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
-    entities' cards. Two stages are a choice, the paper does not say how it searches:
-    recall@k is at most that of the pooled vectors at the number found first (``first_stage``, 128 by
-    default). In a component the second stage is a DualEncoder, as reranker, that reads the same model. Loss:
-    BinaryCrossEntropy in the paper.
-    """
-
-    registered_name = "spacy-pel.SumOfMax.v1"
-    token_level = True
-
-    def __call__(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
-        """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
-        memory at once: draw negatives with ``shared = true``."""
-        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
-        # (n length, m length): one product of matrices
-        products = left.flatten(0, 1) @ right.flatten(0, 1).T
-        products = products.view(*mentions.mask.shape, *entities.mask.shape)
-        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask)
-
-    def paired(self, mentions: TokenVectors, entities: TokenVectors) -> Tensor:
-        """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
-        left, right = at_least_float32(mentions.vectors), at_least_float32(entities.vectors)
-        # (n, length, k length) -> (n, length, k, length)
-        products = (left @ right.flatten(1, 2).transpose(1, 2)).unflatten(2, entities.mask.shape[1:])
-        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask[:, None])
-
-
-def _sum_of_max(products: Tensor, mentions: Tensor, entities: Tensor) -> Tensor:
-    """Reduce (n, length of mentions, m, length of entities) to (n, m); a text without tokens has the score 0.
-
-    The masks are (n, length, 1), and as the last two dimensions; True = a real token.
-    """
-    best = products.masked_fill(~entities, -float("inf")).amax(dim=-1)
-    return best.masked_fill(~(mentions & entities.any(dim=-1)), 0.0).sum(dim=1)

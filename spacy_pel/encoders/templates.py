@@ -210,28 +210,3 @@ class GeneralCard(CardBase):
         # avoids tokenising thousands of characters that would be cut
         description = (entity.definition or "").strip()[: 16 * self.max_length]
         return [entity.canonical_name, description] if description else [entity.canonical_name]
-
-
-@registry.pel_templates("spacy-pel.SynonymCard.v1")
-@dataclass(kw_only=True, eq=False)
-class SynonymCard(CardBase):
-    """``[CLS] type [SEP] syn_1 [SEP] syn_2 … [SEP]`` (Le & Nguyen 2023, dual-encoder re-ranker).
-
-    syn_1 is the canonical name. Several types are joined by ","; an entity without a type
-    begins with its name. The definition is not read.
-
-    Args:
-        max_length: word pieces in all, special tokens included; the end is cut.
-        max_synonyms: at most this many names, including the canonical one.
-    """
-
-    registered_name: ClassVar[str] = "spacy-pel.SynonymCard.v1"
-    max_synonyms: int = 32
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("max_synonyms", self.max_synonyms, least=1)
-
-    def parts(self, entity: Entity) -> list[str]:
-        names = list(dict.fromkeys([entity.canonical_name, *entity.aliases]))[: self.max_synonyms]
-        return [text for text in [", ".join(entity.types), *names] if text]

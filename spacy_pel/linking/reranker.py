@@ -162,7 +162,7 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
         PelError: if the folder holds no ranker, or one that is not registered.
     """
     path = Path(path)
-    make = registry.pel_rankers.get(read_ranker(path)["ranker"])
+    make = registry.resolve_short("pel_rankers", read_ranker(path)["ranker"])  # a dual encoder's is in the studies
     return make(**settings).from_disk(path)  # type: ignore[no-any-return]
 
 

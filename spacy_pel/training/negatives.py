@@ -4,11 +4,13 @@ al. 2022, section 5.3.1)."""
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
+from ..encoders.similarities import Encoded
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..util import atomic_path
@@ -125,6 +127,35 @@ class NegativeSampler(Protocol):
     def mined_depth(self) -> int: ...
 
     def sample(self, request: DrawRequest) -> Draw: ...
+
+
+class StrongNegatives(NamedTuple):
+    """Negatives of each mention.
+
+    entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
+    mask: (n, k) bool, False = a mention has fewer.
+    weights: (n,) W of each mention.
+    """
+
+    entities: Encoded
+    mask: Tensor
+    weights: Tensor
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """Makes the negatives of the loss from those of the batch."""
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """Args:
+            entities: m of them, the positive of mention i at position i.
+            scores: (n, m), of all mentions and entities, detached.
+            mask: (n, m) bool, True = entity j is a negative of mention i.
+
+        Returns:
+            Attached to the graph of the entities.
+        """
+        ...
 
 
 def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:

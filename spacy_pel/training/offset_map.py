@@ -39,43 +39,13 @@ class OffsetMap:
     """
 
     def __init__(self, pieces: Sequence[Piece]):
-        self.pieces: list[Piece] = []
-        for piece in pieces:
-            last = self.pieces[-1] if self.pieces else None
-            if last and last.copied and piece.copied and last.old_end == piece.old_start:
-                self.pieces[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
-            else:
-                self.pieces.append(piece)
-        self._starts = [piece.start for piece in self.pieces]
+        self.pieces = pieces
+        self._starts = [piece.start for piece in pieces]
 
     @classmethod
     def cut(cls, start: int, end: int) -> "OffsetMap":
         """The map of a span of the original, from start to end, which may be all of it."""
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
-
-    @classmethod
-    def replaced(cls, length: int, changes: Sequence[tuple[int, int, int]]) -> "OffsetMap":
-        """The map of a text in which spans were replaced.
-
-        Args:
-            length: of the original.
-            changes: start and end in the original and the length of
-                the replacement; ascending, without overlaps.
-        """
-        pieces: list[Piece] = []
-        at = done = 0  # in the new text, in the original
-        for start, end, size in [*changes, (length, length, 0)]:
-            if start > done:
-                pieces.append(Piece(at, at + start - done, done, start, True))
-                at += start - done
-            if size:
-                pieces.append(Piece(at, at + size, start, end, False))
-                at += size
-            done = end
-        return cls(pieces)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OffsetMap) and self.pieces == other.pieces
 
     def __len__(self) -> int:
         """Characters of the new text."""
@@ -100,64 +70,11 @@ class OffsetMap:
             last.old_start + (end - last.start) if last.copied else last.old_end,
         )
 
-    def new_span(self, start: int, end: int) -> Span | None:
-        """Args:
-            start, end: characters of the original, at least one.
-
-        Returns:
-            Characters of the new text that correspond to any of them;
-            None = none is left.
-        """
-        touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
-        if not touched:
-            return None
-        first, last = touched[0], touched[-1]
-        return (
-            first.start + (max(0, start - first.old_start) if first.copied else 0),
-            last.start + (min(end, last.old_end) - last.old_start) if last.copied else last.end,
-        )
-
-    def then(self, later: "OffsetMap") -> "OffsetMap":
-        """Join two steps.
-
-        Args:
-            later: from this map's new text to a newer one.
-
-        Returns:
-            From this map's original to the newer text.
-        """
-        pieces: list[Piece] = []
-        for piece in later.pieces:
-            if not piece.copied:
-                empty = piece.old_start == piece.old_end
-                old = self._point(piece.old_start) if empty else self.original_span(*piece[2:4])
-                pieces.append(Piece(piece.start, piece.end, *old, False))
-                continue
-            shift = piece.start - piece.old_start
-            for mine in self.pieces[bisect_right(self._starts, piece.old_start) - 1 :]:
-                if mine.start >= piece.old_end:
-                    break
-                start, end = max(mine.start, piece.old_start), min(mine.end, piece.old_end)
-                pieces.append(Piece(start + shift, end + shift, *self.original_span(start, end), mine.copied))
-        return OffsetMap(pieces)
-
-    def _point(self, at: int) -> Span:
-        """An empty span of the original, for inserted text."""
-        end = 0 if at == 0 else self.original_span(at - 1, at)[1]
-        return end, end
-
-    def to_json(self) -> list[list[int]]:
-        """For each piece its length, where it begins in the original and, if
-        it is not copied, the length there."""
-        return [
-            [piece.end - piece.start, piece.old_start] + ([] if piece.copied else [piece.old_end - piece.old_start])
-            for piece in self.pieces
-        ]
-
     @classmethod
     def from_json(cls, given: Any) -> "OffsetMap":
         """Args:
-            given: as ``to_json`` gives it.
+            given: for each piece its length, where it begins in the original and, if it is not copied, the length
+                there.
 
         Raises:
             PelError: if it is something else.
@@ -206,9 +123,6 @@ class Original(NamedTuple):
             got = f"offsets of a text of {len(offsets)} characters for one of {len(document.text)}"
             raise PelError(Errors.E238.format(got=got))
         return cls(str(record["id"]), offsets, str(record["text_hash"]))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "offsets": self.offsets.to_json(), "text_hash": self.text_hash}
 
 
 def hash_of(text: str) -> str:

@@ -112,7 +112,7 @@ ORIGINAL = "original"  # in the meta of a document whose text was changed
 
 
 def is_original(record: Any) -> bool:
-    """Whether a value of ``meta`` may be what ``spacy_pel.training.offset_map.Original`` writes."""
+    """Whether a value of ``meta`` may be what ``spacy_pel.training.offset_map.Original`` reads."""
     return isinstance(record, dict) and {"id", "offsets", "text_hash"} <= record.keys()
 
 

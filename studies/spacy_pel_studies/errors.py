@@ -57,4 +57,7 @@ class StudyErrors(metaclass=WithCodes):
         'Expected the steps of a training in {path}, JSON lines with "step" and "grad_norm", but {got}. Choose another '
         "folder."
     )
+    E331 = "Groups of mentions need a similarity of pooled vectors, not {got}. Use Euclidean, DotProduct or Cosine."
+    E332 = "Expected a part of pel_anchors in [ranker.anchors], got {got}. Name one, e.g. spacy-pel.AllMentions.v1."
+    E433 = "Expected a bi-encoder (spacy-pel.BiEncoder.v1) as the encoder of a DualEncoder, got {got}."
     E627 = "Expected runs as NAME=FOLDER with different names, got {got!r}. Example: --run 'Pb random=training/a'"

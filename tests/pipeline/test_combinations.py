@@ -29,7 +29,7 @@ def encoder_config(similarity):
         "name": WEIGHTS,
         "tied": True,
         "mention_template": {"@pel_templates": "spacy-pel.MarkedContext.v1", "max_length": 24},
-        "entity_template": {"@pel_templates": "spacy-pel.SynonymCard.v1", "max_length": 24},
+        "entity_template": {"@pel_templates": "spacy-pel.EntityCard.v1", "max_length": 24},
         "similarity": {"@pel_similarities": similarity},
     }
 

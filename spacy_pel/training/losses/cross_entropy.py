@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ...registry import registry
 from ...util.arrays import at_least_float32
 from ...util.config import check_range
-from .balanced_loss import LARGEST_SCALE
+from .proxy_softplus import LARGEST_SCALE
 
 
 @registry.pel_losses("spacy-pel.CrossEntropy.v1")

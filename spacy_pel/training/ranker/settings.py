@@ -13,7 +13,6 @@ from ...registry import registry
 from ...types import RankedRows
 from ...util.config import MANY, load_config
 from .. import settings as common
-from ..anchors import AnchorPart
 from ..regularizers import Regularizer
 from .candidates import RankMentions
 
@@ -60,7 +59,7 @@ class RankerSettings(common.Strict):
 
     model: Any = Field(title="The ranker: a part of the registry pel_rankers")
     loss: nn.Module | None = Field(default=None, title="Loss, for rankers that have a choice")
-    anchors: AnchorPart | None = Field(default=None, title="Anchors of the mentions of one entity in one document")
+    anchors: nn.Module | None = Field(default=None, title="Anchors, for rankers that are trained on groups of mentions")
     regularizer: Regularizer | None = None
     candidates: CandidateSettings = CandidateSettings()
     training: RankTrainingSettings = RankTrainingSettings()

@@ -9,9 +9,9 @@ from ...encoders.bi_encoder import BiEncoder
 from ...index import EntityIndex
 from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
+from ...registry import registry
 from ...types import Document, Encoder, MentionInText, RankedRows, RankingTask
 from ...util.arrays import best_first, first_places
-from ..ranker.dual_encoder import DualEncoder
 from .examples import linked_mentions
 from .settings import DevSettings
 
@@ -100,10 +100,11 @@ def nearest_entities(
     ranked = RankedRows.of([(rows[i, first], scores[i, first]) for i, first in enumerate(firsts)])
     if not in_two:
         return ranked
+    ranker = registry.pel_rankers.get("spacy-pel.DualEncoder.v1")(encoder=encoder)
     table, distinct = np.full(ranked.kb_rows.shape, -np.inf, np.float32), np.unique(ranked.kb_rows)
     for start in range(0, len(distinct), _ENTITIES):
         is_scored = np.isin(ranked.kb_rows, distinct[start : start + _ENTITIES])
         task = RankingTask.of(mentions, np.where(is_scored, ranked.kb_rows, -1), kb.entity_at)
-        table = np.fmax(table, DualEncoder(encoder=encoder).score(task))  # NaN: of other entities
+        table = np.fmax(table, ranker.score(task))  # NaN: of other entities
     order = best_first(table)[:, :top_k]
     return RankedRows(np.take_along_axis(ranked.kb_rows, order, 1), np.take_along_axis(table, order, 1))

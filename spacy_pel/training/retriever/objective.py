@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from ...encoders.similarities import Cosine, Encoded, Similarity, TokenVectors, take
-from ..mixing import Mixing
+from ..negatives import Mixing
 from ..regularizers import Regularizer
 from ..training_log import score_metrics
 from .batches import PairBatch, Side

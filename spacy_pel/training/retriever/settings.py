@@ -10,8 +10,7 @@ from torch import nn
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
 from ...util.config import MANY, load_config
-from ..mixing import Mixing
-from ..negatives import NegativeSampler
+from ..negatives import Mixing, NegativeSampler
 from ..regularizers import Regularizer
 from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, explained, resolve_section, seed_of
 

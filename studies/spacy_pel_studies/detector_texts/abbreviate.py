@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from spacy_pel.registry import registry
-from spacy_pel.training.preprocessing import with_replacements
 from spacy_pel.types import Document
+
+from ..preprocessing import with_replacements
 
 _DEFINITION = re.compile(r"(?<!\w)(\w[^()\n]{4,98}?) ?\( ?(\1) ?\)")
 _WORD = re.compile(r"[^\W\d_]+|\d+")

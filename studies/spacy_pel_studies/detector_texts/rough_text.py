@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from spacy_pel.registry import registry
-from spacy_pel.training.preprocessing import with_letters, with_replacements
 from spacy_pel.types import Document
+
+from ..preprocessing import with_letters, with_replacements
 
 _PLACE = re.compile(r"(?P<blank>[ \n])|(?P<mark>['\"-])|(?P<word>\b[A-Za-z][a-z]{4,}\b)")
 _CASES: dict[Callable[[str], str], int] = {str.lower: 35, str.upper: 15, str: 50}  # percent

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_pel.encoders.similarities import Euclidean, Similarity
+from spacy_pel.encoders.similarities import Similarity
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.figures import COLORS, new_panels, save_figure
 from spacy_pel.types import Entity, MentionInText, Vectors
 
 from ..errors import StudyErrors
+from ..triplets.dual_encoder import represented
+from ..triplets.encoder import Euclidean
 
 Floats = NDArray[np.float64]
 _COLORS = (*COLORS, "#b5a800")
@@ -55,7 +57,7 @@ def make_map(
     """
     if encoder.similarity.token_level:
         raise PelError(StudyErrors.E654.format(got=encoder.similarity.registered_name))
-    sides = [encoder.represent_mentions(mentions), encoder.represent_entities(entities)]
+    sides = [represented(encoder, "mention", mentions), represented(encoder, "entity", entities)]
     apart = distances(encoder.similarity, np.concatenate([side.vectors for side in sides]))
     places, stress = in_a_plane(apart)
     n = len(mentions)

@@ -2,9 +2,9 @@
 
 import pytest
 from cli.conftest import NAMES, folder, run
+from spacy_pel_studies.triplets.dual_encoder import DualEncoder
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.util import read_json
 
 __all__ = ["folder"]

@@ -1,10 +1,11 @@
 """Steps that change a corpus for the detector: rough copies, and short forms for expanded ones."""
 
 import pytest
-from training.test_preprocessing import document, make, surfaces
 
 from spacy_pel.training.offset_map import original_span
 from spacy_pel.types import Document, Mention
+
+from ..test_preprocessing import document, make, surfaces
 
 NOTE = 'HPI: The patient denies fever, chills, or rash: "no long-term pain". She doesn\'t take aspirin, and has '
 NOTE = Document("n", (NOTE + "chronic kidney disease. ") * 3, [Mention(24, 29, "F", ("C1",)), Mention(103, 125, "D")])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from spacy_pel_studies.reports.entity_map import EntityMap, distances, draw_maps, in_a_plane, kruskal_stress, make_map
 from spacy_pel_studies.reports.map_points import choose_points
+from spacy_pel_studies.triplets.encoder import Euclidean
 
-from spacy_pel.encoders.similarities import Cosine, DotProduct, Euclidean, Representations
+from spacy_pel.encoders.similarities import Cosine, DotProduct
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
@@ -78,14 +79,12 @@ class Towers:
     def __init__(self, similarity):
         self.similarity = similarity
 
-    def represent_mentions(self, mentions):
-        rows = [self._of(mention.surface) for mention in mentions]
-        shift = 0.01 * np.arange(len(rows), dtype=np.float32)[:, None]
-        return Representations(np.array(rows, dtype=np.float32) + shift)
+    def tokens(self, side, texts):
+        return [text.surface if side == "mention" else text.canonical_name for text in texts]
 
-    def represent_entities(self, entities):
-        rows = [self._of(entity.canonical_name) for entity in entities]
-        return Representations(np.array(rows, dtype=np.float32))
+    def pooled(self, side, tokens, show_progress):
+        shift = 0.01 * np.arange(len(tokens), dtype=np.float32)[:, None] if side == "mention" else 0
+        return np.array([self._of(name) for name in tokens], dtype=np.float32) + shift
 
     def _of(self, name):
         return np.random.default_rng(list(name.encode())).normal(size=6)

@@ -10,7 +10,6 @@ from spacy_pel_studies.study.claims import compare_all
 from spacy_pel_studies.study.ranker_task import RankerTask
 from spacy_pel_studies.study.table import PAIR_HEAD, TRIPLET_PAPER, pair_rows, ranker_columns, run_rows
 from training.ranker.conftest import retriever
-from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
@@ -21,6 +20,8 @@ from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.training.report.compare import compare_runs
 from spacy_pel.types import Document, Mention
+
+from ..triplets.test_training import make_documents
 
 pytestmark = pytest.mark.slow
 

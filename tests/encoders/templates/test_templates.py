@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_pel.encoders.pretrained import load_encoder
-from spacy_pel.encoders.templates import EntityCard, EntityTemplate, GeneralCard, MarkedContext, SynonymCard
+from spacy_pel.encoders.templates import EntityCard, EntityTemplate, GeneralCard, MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import Entity, MentionInText
@@ -94,9 +94,6 @@ LONG = Entity("C1", "fever", ("left pain", "right pain"), ("a",), "pain " * 5000
         (EntityCard, {"max_length": 8}, LONG, "fever [SEP] a [SEP] pain pain"),
         (GeneralCard, {}, HEART, "heart attack [ENT] pain in the heart"),
         (GeneralCard, {}, Entity("C1", "fever", ("pain",), ("a",)), "fever"),
-        (SynonymCard, {}, HEART, "a , of [SEP] heart attack [SEP] pain [SEP] left pain [SEP] fever"),
-        (SynonymCard, {"max_synonyms": 2}, HEART, "a , of [SEP] heart attack [SEP] pain"),
-        (SynonymCard, {"max_length": 8}, LONG, "a [SEP] fever [SEP] left pain"),
     ],
 )
 def test_cards(tokenizer, template, settings, entity, expected):
@@ -110,11 +107,6 @@ def test_a_marker_written_in_a_page_is_only_text(tokenizer):
     assert [piece for piece in read if piece in tokenizer.all_special_tokens] == ["[CLS]", "[ENT]", "[SEP]"]
 
 
-def test_a_card_without_names_is_refused():
-    with pytest.raises(PelError, match="max_synonyms"):
-        SynonymCard(max_synonyms=0)
-
-
 def test_names(tokenizer):
     tokens = EntityCard(max_length=8).tokenize_names(tokenizer, ["heart attack", "", "pain " * 20])
     assert words(tokenizer, tokens, 0) == ["[CLS]", "heart", "attack", "[SEP]"]
@@ -125,7 +117,7 @@ def test_names(tokenizer):
 # -- in an encoder ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["EntityCard", "GeneralCard", "SynonymCard"])
+@pytest.mark.parametrize("name", ["EntityCard", "GeneralCard"])
 def test_an_encoder_of_a_config_reads_it_and_keeps_it(name, tmp_path):
     from spacy.util import registry as spacy_registry
 

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.backend import TorchBackend
-from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.similarities import Euclidean
-from spacy_pel.encoders.templates import MarkedContext, SynonymCard
 from spacy_pel.training.ranker.cross_encoder import CrossEncoder
-from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.types import Entity, MentionInText, RankingTask
 
 ENTITIES = [
@@ -31,28 +26,6 @@ def make_ranker(seed=0, **settings):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         torch.nn.init.normal_(ranker.tower.head.weight)
-    ranker.changed()
-    return ranker
-
-
-def make_dual(seed=0, similarity=None, top_k=3, **settings):
-    import torch
-
-    encoder = BiEncoder(
-        name=f"random:layers=1,width=16,seed={seed}",
-        pooling="markers",
-        entity_pooling="cls",
-        mention_template=MarkedContext(max_length=32),
-        entity_template=SynonymCard(max_length=32),
-        similarity=similarity or Euclidean(),
-        backend=TorchBackend(precision="float32"),
-    )
-    ranker = DualEncoder(encoder=encoder, top_k=top_k, **settings)
-    ranker.initialize()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        for tower in encoder.towers.values():  # so that texts differ clearly
-            torch.nn.init.normal_(tower.transformer.get_input_embeddings().weight)
     ranker.changed()
     return ranker
 

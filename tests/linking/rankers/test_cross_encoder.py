@@ -12,7 +12,6 @@ from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.training.ranker.cross_encoder import CrossEncoder
-from spacy_pel.training.ranker.dual_encoder import DualEncoder
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 
@@ -96,8 +95,5 @@ def test_damaged_and_foreign_folders(ranker, tmp_path):
         write_manifest(tmp_path / "model", kind="ranker", version=1)
         with pytest.raises(PelError, match=code):
             load_ranker(tmp_path / "model")
-    ranker.to_disk(tmp_path / "model")
-    with pytest.raises(PelError, match="PEL-E010.*DualEncoder.*CrossEncoder"):
-        DualEncoder().from_disk(tmp_path / "model")
     with pytest.raises(PelError, match="PEL-E007"):
         load_ranker(tmp_path / "nowhere")

@@ -1,32 +1,27 @@
 """A contract for every registered ranker."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
-from spacy_pel.linking import Reranker
+from spacy_pel.linking import Reranker, reranker
 from spacy_pel.linking.reranker import load_ranker
 from spacy_pel.registry import registry
 from spacy_pel.training.ranker.settings import RankerSettings, recipe_of
 from spacy_pel.types import RankingTask
 
-from .conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
+from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
-MAKE = {"spacy-pel.CrossEncoder.v1": make_ranker, "spacy-pel.DualEncoder.v1": make_dual}
-NAMES = sorted(registry.parts("pel_rankers").values())
-
-
-@pytest.fixture(params=NAMES)
-def make(request):
-    return MAKE[request.param]
+NAMES = ["spacy-pel.CrossEncoder.v1"]
 
 
-def test_contract_every_ranker_is_tested():
-    assert sorted(MAKE) == NAMES
+@pytest.fixture
+def make():
+    return make_ranker
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,52 +93,10 @@ def test_what_is_no_ranker_cannot_be_trained():
         Reranker(Stranger())
 
 
-# -- the dual encoder ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", sorted(registry.parts("pel_similarities").values()))
-def test_dual_encoder_scores_are_the_similarity_of_the_texts(name):
-    import torch
-
-    ranker = make_dual(similarity=registry.pel_similarities.get(name)())
-    encoder = ranker.encoder
-    mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
-    with torch.inference_mode():
-        table = encoder.similarity(mentions.take(np.arange(2)), entities.take(np.arange(3))).numpy()
-    for _ in range(2):  # the second time, the entities' vectors are known
-        np.testing.assert_allclose(ranker.score(TASK), TASK.spread(table[TASK.pairs]), rtol=1e-4, atol=1e-4)
-
-
-def test_tokens_are_not_compared_in_training():
-    ranker = make_dual(top_k=16, similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
-    with pytest.raises(PelError, match="PEL-E331.*SumOfMax"):
-        recipe_of(ranker, RankerSettings(model=None))
-
-
-def test_dual_encoder_encodes_each_text_once(monkeypatch):
-    ranker = make_dual()
-    asked, run = [], type(ranker.encoder)._batches
-
-    def count(self, side, tokens, *rest):
-        asked.append((side, len(tokens)))
-        return run(self, side, tokens, *rest)
-
-    monkeypatch.setattr(type(ranker.encoder), "_batches", count)
-    ranker.score(replace(TASK, mentions=[MENTIONS[0]] * 2))
-    assert asked == [("mention", 1), ("entity", 3)]
-
-
-def test_a_bi_encoder_serves_as_a_ranker(tmp_path):
-    encoder = make_dual(seed=3).encoder
-    encoder.to_disk(tmp_path / "bi")
-    ranker = load_ranker(tmp_path / "bi", top_k=4, backend=TorchBackend(precision="float32"))
-    assert ranker.registered_name == "spacy-pel.DualEncoder.v1" and ranker.top_k == 4
-    assert ranker.fingerprint == encoder.fingerprint
-    np.testing.assert_allclose(ranker.score(TASK), make_dual(seed=3).score(TASK), atol=1e-5)
-
-
-def test_dual_encoder_errors():
-    from spacy_pel.encoders.hash_embed import HashEmbed
-
-    with pytest.raises(PelError, match="PEL-E433.*HashEmbed"):
-        registry.pel_rankers.get("spacy-pel.DualEncoder.v1")(encoder=HashEmbed())
+def test_an_encoder_is_no_ranker_without_the_studies(tmp_path, monkeypatch):
+    encoder = BiEncoder(name="random:layers=1,width=16", tied=True)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    monkeypatch.setattr(reranker, "_OF_ENCODER", "spacy-pel.NotInstalled.v1")
+    with pytest.raises(PelError, match="PEL-E001.*NotInstalled.*pel_rankers"):
+        load_ranker(tmp_path / "model")

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.similarities import Euclidean
 from spacy_pel.training.mining import TopK, mine
 
 N, M, WIDTH = 300, 50, 8
@@ -58,17 +57,6 @@ def test_mining_is_that_of_a_slow_ranking(data, monkeypatch):
     assert mined.recall(20) == pytest.approx((ranks <= 20).mean())
     for own, row in zip(data[2], mined.rows, strict=True):
         assert not np.isin(row, own).any()
-
-
-def test_euclidean_mining_is_by_distance(data):
-    rng = np.random.default_rng(1)
-    longer = (data[0], data[1] * rng.uniform(0.2, 3, size=(N, 1)).astype(np.float32), data[2])
-    similarity = Euclidean()
-    queries = similarity.index_vectors(longer[0], "mention")
-    mined = run(queries, similarity.index_vectors(longer[1], "entity"), data[2])
-    rows, _, _ = slow(*longer, 20, lambda query, entity: -np.linalg.norm(query - entity))
-    assert np.array_equal(mined.rows, rows)
-    assert not np.array_equal(run(*longer).rows, rows)
 
 
 def test_fewer_entities_than_asked_for(data):

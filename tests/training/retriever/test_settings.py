@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from spacy_pel.errors import PelError
-from spacy_pel.training.anchors import SoftRadius
 from spacy_pel.training.checkpoint import describe
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG
@@ -75,7 +73,6 @@ def test_parts_are_described_by_their_settings():
     for name, value in {"in_batch": True, "n_negatives": 32, "shared": True}.items():
         assert f"('{name}', {value})" in described
     parts = [ProxySoftplus(offset=offset) for offset in (0.0, 0.4, None)]
-    parts += [Triplet(), Triplet(squared=True), SoftRadius(), SoftRadius(schedule=False)]
     texts = list(map(describe, parts))
     assert len(set(texts)) == len(parts)
     parts[2](torch.rand(4), torch.rand(4, 3), torch.ones(4, 3, dtype=torch.bool))

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..registry import registry
-from ..util.arrays import at_least_float32
-from ..util.config import check_range
+from spacy_pel.registry import registry
+from spacy_pel.util.arrays import at_least_float32
+from spacy_pel.util.config import check_range
 
 
 class Anchors(NamedTuple):

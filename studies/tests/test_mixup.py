@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from spacy_pel_studies.mixup import AdaptiveMixup, SumOfMax
 
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
+from spacy_pel.encoders.similarities import DotProduct, TokenVectors
 from spacy_pel.errors import PelError
-from spacy_pel.training.mixing import AdaptiveMixup
 
 N, M, WIDTH, LENGTH = 5, 9, 6, 4
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}

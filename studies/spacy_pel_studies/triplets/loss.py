@@ -4,10 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from ...registry import registry
-from ...util.arrays import at_least_float32
-from ...util.config import check_range
-from .balanced_loss import LARGEST_OFFSET
+from spacy_pel.registry import registry
+from spacy_pel.training.losses.proxy_softplus import LARGEST_OFFSET
+from spacy_pel.util.arrays import at_least_float32
+from spacy_pel.util.config import check_range
 
 
 @registry.pel_losses("spacy-pel.Triplet.v1")

@@ -2,20 +2,20 @@
 
 import pytest
 import torch
+from spacy_pel_studies.mixup import AdaptiveMixup, BinaryCrossEntropy, SumOfMax
+from training.conftest import check_resuming, data, metrics, train
+from training.retriever.test_objective import close_in_bf16, make, make_batch
 
 from spacy_pel.encoders.pretrained import load_encoder
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax
+from spacy_pel.encoders.similarities import DotProduct
 from spacy_pel.errors import PelError
-from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.training.mixing import AdaptiveMixup
 from spacy_pel.training.regularizers import FGSM
 from spacy_pel.training.retriever.objective import Objective
 
-from ..conftest import metrics
-from .test_objective import close_in_bf16, make, make_batch
-
 pytestmark = pytest.mark.slow
+
+__all__ = ["check_resuming", "data", "train"]
 
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 

@@ -1,22 +1,26 @@
 """The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from ...encoders.backend import Backend
-from ...encoders.bi_encoder import BiEncoder
-from ...encoders.similarities import Euclidean, Representations, Similarity, each
-from ...encoders.templates import SynonymCard
-from ...errors import Errors, PelError
-from ...linking.reranker import is_encoder, read_ranker
-from ...registry import registry
-from ...types import RankingTask, Rows, Scores
-from ...util.arrays import numbered
-from ...util.config import check_range
-from ...util.saved_folder import write_part
+from spacy_pel.encoders.backend import Backend, empty_vectors
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.similarities import Encoded, Similarity, TokenVectors, each
+from spacy_pel.errors import PelError
+from spacy_pel.linking.reranker import is_encoder, read_ranker
+from spacy_pel.registry import registry
+from spacy_pel.types import RankingTask, Rows, Scores, Vectors
+from spacy_pel.util.arrays import numbered, offsets_of, take_pieces
+from spacy_pel.util.config import check_range
+from spacy_pel.util.saved_folder import write_part
+
+from ..errors import StudyErrors
 
 _ENCODER = "encoder"
 _PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
@@ -32,8 +36,7 @@ class DualEncoder:
     call ``changed()``.
 
     Args:
-        encoder: towers, templates, poolings and similarity; None = the paper's (mean of
-            the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
+        encoder: towers, templates, poolings and similarity; None = to be filled by ``from_disk``.
         top_k: number of candidates to rerank.
         mix: weight of the logarithm of the combiner's score relative to the ranker's; 0 =
             the ranker alone, None = both weights learned by ``calibrate``.
@@ -51,12 +54,10 @@ class DualEncoder:
         backend: Backend | None = None,
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
-            raise PelError(Errors.E433.format(got=type(encoder).__name__))
+            raise PelError(StudyErrors.E433.format(got=type(encoder).__name__))
         check_range("top_k", top_k, least=1)
         check_range("mix", mix, least=0)
-        self.encoder = encoder or BiEncoder(
-            pooling="markers", entity_pooling="cls", entity_template=SynonymCard(), similarity=Euclidean()
-        )
+        self.encoder = encoder or BiEncoder()
         if backend is not None:
             self.encoder.backend = backend
         self.top_k = top_k
@@ -95,8 +96,8 @@ class DualEncoder:
         if not len(owner):
             return task.spread(np.zeros(0, dtype=np.float32))
         asked, rows = numbered(task.mentions[i] for i in owner.tolist())
-        mentions = self.encoder.represent_mentions(asked, show_progress=show_progress)
-        entities = self.encoder.represent_entities(task.entities, show_progress=show_progress)
+        mentions = represented(self.encoder, "mention", asked, show_progress=show_progress)
+        entities = represented(self.encoder, "entity", task.entities, show_progress=show_progress)
         device = next(self.encoder.towers.parameters()).device
         return task.spread(pair_scores(self.encoder.similarity, mentions, entities, rows, entity_of, device=device))
 
@@ -121,6 +122,69 @@ class DualEncoder:
         return self
 
 
+@dataclass
+class Representations:
+    """n texts.
+
+    vectors: (n, width), or (tokens of all texts, width). Not prepared for an index.
+    offsets: (n + 1,) int64, tokens of text i are ``offsets[i]:offsets[i + 1]``; None = pooled.
+    """
+
+    vectors: Vectors
+    offsets: Rows | None = None
+
+    @classmethod
+    def empty(cls, lengths: Rows, width: int) -> "Representations":
+        """Arrays for tokens of texts of these lengths, to be filled by ``put``."""
+        offsets = offsets_of(lengths)
+        return cls(empty_vectors(int(offsets[-1]), width), offsets)
+
+    def __len__(self) -> int:
+        return len(self.vectors) if self.offsets is None else len(self.offsets) - 1
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest text; 1 where they are pooled."""
+        return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
+
+    def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Fill in a batch of what ``empty`` made, see ``encode_batches``.
+
+        Args:
+            rows: which texts.
+            mask: (batch, length), 1 = a real token.
+            vectors: (batch, length, width).
+        """
+        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)  # type: ignore[arg-type]
+        self.vectors[positions] = vectors[mask > 0]
+
+    def take(self, rows: Rows) -> Encoded:
+        """Of these texts, as a similarity reads it: (k, width), or TokenVectors."""
+        if self.offsets is None:
+            return torch.from_numpy(self.vectors[rows])
+        lengths = np.diff(self.offsets)[rows]
+        mask = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
+        vectors = np.zeros((*mask.shape, self.vectors.shape[1]), dtype=np.float32)
+        vectors[mask] = take_pieces(self.vectors, self.offsets, rows)
+        return TokenVectors(torch.from_numpy(vectors), torch.from_numpy(mask))
+
+
+def represented(encoder: BiEncoder, side: str, texts: Sequence[Any], *, show_progress: bool = False) -> Representations:
+    """(n,), what the encoder's similarity reads of mentions, or of entities' cards.
+
+    Args:
+        side: "mention" or "entity".
+        texts: n mentions or entities.
+    """
+    tokens = encoder.tokens(side, texts)
+    if not encoder.similarity.token_level:
+        return Representations(encoder.pooled(side, tokens, show_progress))
+    result = Representations.empty(tokens.lengths, int(encoder.tower(side).transformer.config.hidden_size))
+    for batch in encoder.batches(side, tokens, show_progress, token_level=True):
+        result.put(*batch)
+    return result
+
+
 def pair_scores(
     similarity: Similarity,
     mentions: Representations,
@@ -133,8 +197,7 @@ def pair_scores(
     """Score pairs of mentions and entities, in chunks.
 
     Args:
-        similarity: any registered one; it reads what ``BiEncoder.represent_mentions`` and
-            ``represent_entities`` gave.
+        similarity: any registered one; it reads what ``represented`` gave.
         mention_rows, entity_rows: (p,), the two sides of each pair.
         device: where to compute.
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from spacy_pel_studies.triplets.anchors import AnchorPart, MeanPrototype, OneMention, SoftRadius, draw_members
 
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors import AnchorPart, MeanPrototype, OneMention, SoftRadius, draw_members
 
 NAMES = sorted(registry.parts("pel_anchors").values())
 GROUPS = torch.tensor([0, 2, 1, 0, 0, 2, 3, 0])

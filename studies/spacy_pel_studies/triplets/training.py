@@ -10,21 +10,23 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from ...encoders.bi_encoder import BiEncoder
-from ...encoders.similarities import Similarity
-from ...errors import Errors, PelError
-from ...kb import KnowledgeBase
-from ...registry import registry
-from ...types import RankedRows
-from ...util import normalize_alias
-from ..anchors import AllMentions, AnchorPart
-from ..batching import EntityTexts, LabelIndex
-from ..losses.triplet import Triplet
-from ..training_log import score_metrics
-from .candidates import RankMentions
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.similarities import Similarity
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.registry import registry
+from spacy_pel.training.batching import EntityTexts, LabelIndex
+from spacy_pel.training.ranker.candidates import RankMentions
+from spacy_pel.training.ranker.pair_training import tokenize_entities
+from spacy_pel.training.ranker.settings import OwnRates, RankerSettings, refuse
+from spacy_pel.training.training_log import score_metrics
+from spacy_pel.types import RankedRows
+from spacy_pel.util import normalize_alias
+
+from ..errors import StudyErrors
+from .anchors import AllMentions, AnchorPart
 from .dual_encoder import DualEncoder
-from .pair_training import tokenize_entities
-from .settings import OwnRates, RankerSettings, refuse
+from .loss import Triplet
 
 
 class GroupStore:
@@ -286,7 +288,7 @@ class GroupRecipe:
         settings: by default the loss is a Triplet and every mention is an anchor.
 
     Raises:
-        PelError: if there is a regularizer, or the encoder compares tokens.
+        PelError: if there is a regularizer, the encoder compares tokens, or the anchors are another part.
     """
 
     whole_documents = True
@@ -296,10 +298,13 @@ class GroupRecipe:
         refuse("DualEncoder", "regularizer", settings.regularizer, why)
         similarity = ranker.encoder.similarity
         if similarity.token_level:
-            raise PelError(Errors.E331.format(got=similarity.registered_name))
+            raise PelError(StudyErrors.E331.format(got=similarity.registered_name))
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
-        self.anchors: AnchorPart = settings.anchors or AllMentions()
+        anchors = settings.anchors or AllMentions()
+        if not isinstance(anchors, AnchorPart):
+            raise PelError(StudyErrors.E332.format(got=type(anchors).__name__))
+        self.anchors: AnchorPart = anchors
         self.parts: list[Any] = [self.loss, self.anchors]
 
     def objective(self) -> GroupObjective:

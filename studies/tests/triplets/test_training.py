@@ -6,28 +6,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from linking.rankers.conftest import make_dual
+from spacy_pel_studies.triplets.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
+from spacy_pel_studies.triplets.encoder import Euclidean, SynonymCard
+from spacy_pel_studies.triplets.loss import Triplet
+from spacy_pel_studies.triplets.training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
+from training.conftest import check_resuming, metrics, set_dropout
+from training.ranker.conftest import CUES, NAMES, accuracies, linker_of, retriever, train_ranker
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.anchors import AllMentions, MeanPrototype, OneMention, SoftRadius
-from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
 from spacy_pel.training.ranker.candidates import RankMentions, find_best
-from spacy_pel.training.ranker.group_training import GroupObjective, GroupPlanner, GroupRecipe, GroupStore
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 
-from ..conftest import metrics, set_dropout
-from .conftest import CUES, NAMES, accuracies, linker_of, train_ranker
+from .conftest import make_dual
 
 pytestmark = pytest.mark.slow
 
+__all__ = ["check_resuming", "retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
 ANCHORS = sorted(registry.parts("pel_anchors").values())
@@ -38,6 +40,10 @@ SMALL = {
     "ranker.model.top_k": 2,
     "ranker.candidates.n": 2,
 }
+
+
+def make_ranker():
+    return make_dual(similarity=Euclidean(), card=SynonymCard)
 
 
 def make_documents(n, first=0):
@@ -111,7 +117,7 @@ def test_what_does_not_go_together_says_why(train, tmp_path):
     cross = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:"}
     with pytest.raises(PelError, match="PEL-E348.*CrossEncoder.*loss"):
         train(tmp_path / "out", ranker__model=cross, ranker__model__top_k=16)
-    with pytest.raises(PelError, match="PEL-E390.*anchors"):
+    with pytest.raises(PelError, match="PEL-E332.*Triplet"):
         train(tmp_path / "out", ranker__anchors={"@pel_losses": "spacy-pel.Triplet.v1"})
     assert not (tmp_path / "out").exists()
 
@@ -126,7 +132,7 @@ def mentions(retriever):
 
 @pytest.fixture
 def store(retriever, mentions):
-    return GroupStore(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder)
+    return GroupStore(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_ranker().encoder)
 
 
 def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
@@ -136,7 +142,7 @@ def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
     found = [store.groups[number].tolist() for number in range(len(store.groups))]
     assert sorted(found) == sorted(expected.values()) and max(map(len, found)) == 3
     names = retriever.kb.ids_at(np.arange(8))
-    tokenizer = make_dual().encoder.tokenizer
+    tokenizer = make_ranker().encoder.tokenizer
 
     def text(place):
         return "".join(tokenizer.decode(store.entities[place]).split())
@@ -154,7 +160,7 @@ def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name,
     """Groups where each has one anchor (32 a batch in the paper), mentions where each is one."""
     anchors = registry.pel_anchors.get(name)()
     training = {"batch_size": batch_size}
-    recipe = GroupRecipe(make_dual(), RankerSettings(model=None, anchors=anchors, training=training))
+    recipe = GroupRecipe(make_ranker(), RankerSettings(model=None, anchors=anchors, training=training))
     planner = recipe.planner(retriever.kb, mentions, find_best(retriever, mentions.queries, 2), 3)
     n_groups = len(planner.store.groups)
     for epoch in range(2):
@@ -191,7 +197,7 @@ def test_hidden_surfaces_of_a_whole_group():
     linker = linker_of(kb)
     mentions = RankMentions.read(linker, documents, gold_queries, limit=0, seed=0)
     candidates = find_best(linker, mentions.queries, 3)
-    encoder = make_dual().encoder
+    encoder = make_ranker().encoder
     hidden, plain = (GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0))
 
     def names_of(store, place):
@@ -226,7 +232,7 @@ def made(store):
     batch.negatives[:] = True
     batch.negatives[np.arange(len(batch.positives)), batch.positives] = False
     batch.negatives[0] = False  # one has none
-    ranker = make_dual()
+    ranker = make_ranker()
     set_dropout(ranker.encoder.towers, 0.0)
     return ranker, batch
 
@@ -323,7 +329,7 @@ def large(retriever):
         spans.append(Mention(len(text) - 4, len(text), "", ("gout-1",)))
         mentions = RankMentions.read(retriever, [Document("d", text, spans)], gold_queries, limit=0, seed=0)
         store = GroupStore(
-            retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_dual().encoder
+            retriever.kb, mentions, find_best(retriever, mentions.queries, 2), encoder=make_ranker().encoder
         )
         planner = GroupPlanner(store, batch_size=2, count_groups=True, pad_id=0, seed=0)
         (plan,) = planner.plan(0)
@@ -337,7 +343,7 @@ def large(retriever):
 @pytest.mark.parametrize("precision", ["no", "bf16"])
 @pytest.mark.parametrize("dropout", [False, True])
 def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
-    ranker, batch = make_dual(), large(60)
+    ranker, batch = make_ranker(), large(60)
     if not dropout:
         set_dropout(ranker.encoder.towers, 0.0)
     objective = objective_of(ranker, MeanPrototype(), Triplet(margin=50.0), at_once=8)
@@ -353,7 +359,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
     pieces = gradients()
     if dropout:  # the same pieces, kept instead of encoded again
         monkeypatch.setattr(
-            "spacy_pel.training.ranker.group_training.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
+            "spacy_pel_studies.triplets.training.checkpoint", lambda tower, *inputs, use_reentrant: tower(*inputs)
         )
     else:
         objective.at_once = None
@@ -370,7 +376,7 @@ def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, d
 @pytest.mark.parametrize("schedule", [True, False])
 def test_lambda_has_a_rate_of_its_own_that_may_be_constant(schedule):
     anchors = SoftRadius(learn_rate=0.25, schedule=schedule)
-    objective = objective_of(make_dual(), anchors)
+    objective = objective_of(make_ranker(), anchors)
     optimizer = make_optimizer(objective, OptimizerSettings(learn_rate=1.0), [(anchors, anchors.learn_rate)])
     rates = []
     for step in range(10):

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 import torch
 from encoders.conftest import make_encoder
+from spacy_pel_studies.mixup import SumOfMax
+from spacy_pel_studies.triplets import dual_encoder
+from spacy_pel_studies.triplets.dual_encoder import pair_scores, represented
 
 from spacy_pel.encoders import backend
-from spacy_pel.encoders.similarities import DotProduct, SumOfMax, TokenVectors
+from spacy_pel.encoders.similarities import DotProduct, TokenVectors
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker import dual_encoder
-from spacy_pel.training.ranker.dual_encoder import pair_scores
 from spacy_pel.training.retriever import dev
 from spacy_pel.training.retriever.dev import nearest_entities
 from spacy_pel.types import Entity, MentionInText
@@ -45,8 +46,8 @@ def som_by_hand(mention, entity):
 def test_representations_of_tokens_are_those_of_the_texts_alone(tiny_bert, tied):
     encoder = make_encoder(tiny_bert, batch_size=3, similarity=SumOfMax(), tied=tied)
     for side, texts, found in (
-        ("mention", MENTIONS, encoder.represent_mentions(MENTIONS)),
-        ("entity", ENTITIES, encoder.represent_entities(ENTITIES)),
+        ("mention", MENTIONS, represented(encoder, "mention", MENTIONS)),
+        ("entity", ENTITIES, represented(encoder, "entity", ENTITIES)),
     ):
         expected = tokens_by_hand(encoder, side, texts)
         assert len(found) == len(texts) and found.longest == max(map(len, expected))
@@ -62,7 +63,7 @@ def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
     monkeypatch.setattr(dual_encoder, "_PAIRS", 32 * 40)  # a few pairs at a time
     monkeypatch.setattr(backend, "_IN_MEMORY", 64)  # in a temporary file
     encoder = make_encoder(tiny_bert, batch_size=3, similarity=registry.pel_similarities.get(name)())
-    mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
+    mentions, entities = represented(encoder, "mention", MENTIONS), represented(encoder, "entity", ENTITIES)
     assert isinstance(mentions.vectors, np.memmap)
     rng = np.random.default_rng(0)
     left, right = rng.integers(5, size=100), rng.integers(len(ENTITIES), size=100)

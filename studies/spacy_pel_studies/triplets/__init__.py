@@ -1,0 +1,1 @@
+"""Training dual encoders on triplets: mentions or prototypes, as Le & Nguyen (2023) do."""
