@@ -47,7 +47,7 @@ def calibrate(
         typer.Option(
             "--refit-weights/--keep-weights",
             help="Fit the evidence weights and P(NIL), too, or keep those of a calibrated pipeline. Default: with "
-            f"fewer than {_FEW_DOCUMENTS} documents, keep them if new ones would link worse.",
+            f"fewer than {_FEW_DOCUMENTS} documents, keep them unless new ones link better.",
             show_default=False,
         ),
     ] = None,
@@ -117,13 +117,13 @@ def calibrate(
         return refit_decision(to_fit, examples[0], choose=None)
 
     n_documents = len({one.id for one in documents if one.mentions})
-    few = was_calibrated and not folds and refit_weights is None and n_documents < _FEW_DOCUMENTS
-    refits: list[Callable[..., Any]] = [threshold_only if refit_weights is False else all_weights]
-    if few or n_blank is not None:
-        refits = [*(() if n_blank is not None else refits), threshold_only, p_right_only]
+    asked = n_blank is not None
+    few = was_calibrated and not folds and not refit_weights and n_documents < _FEW_DOCUMENTS
+    refits: list[Callable[..., Any]] = [] if asked or refit_weights is False else [all_weights]
+    refits += [threshold_only, p_right_only] if asked or few else [] if refits else [threshold_only]
     for refit in refits:
         after = _cross_fitted(plain, parts, documents, refit) if n_documents <= _MANY_DOCUMENTS else None
-        if len(refits) == 1 or (after is not None and _is_no_worse(before, after)):
+        if len(refits) == 1 or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
             break
     else:
         refit, after = _nothing, before
@@ -193,12 +193,13 @@ def _nothing(*_: Any) -> None:
     """Fit nothing."""
 
 
-def _is_no_worse(before: Any, after: Any) -> bool:
-    """Whether answers that change gain more than chance would, by one standard error, and P(right) does not lose."""
-    changes = after.correct.astype(int) - before.correct
+def _helps(before: Any, after: Any, *, changes_answers: bool) -> bool:
+    """Whether P(right) does not lose, and answers that change gain more than chance would: by 1.5 standard errors."""
     given = [np.where(one.correct, one.probability, 1.0 - one.probability).clip(1e-6) for one in (before, after)]
     likelihoods = [float(np.log(of_truth).mean()) for of_truth in given]
-    return bool(changes.sum() >= np.abs(changes).sum() ** 0.5) and likelihoods[1] >= likelihoods[0]
+    gains = after.correct.astype(int) - before.correct
+    gain_enough = bool(0 < 1.5 * np.abs(gains).sum() ** 0.5 <= gains.sum())
+    return likelihoods[1] >= likelihoods[0] and (gain_enough or not changes_answers)
 
 
 def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit: Callable[..., Any]) -> Any:

@@ -95,16 +95,17 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     fitted = done("calibrate", calibrated, few, "--refit-weights", "--output", tmp_path / "fitted", "--json").json
     assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["nil_model"] != before["nil_model"]
     by_default = done("calibrate", calibrated, few, "--output", tmp_path / "default", "--json").json
-    assert (by_default["weights"] == "fitted") is (fitted["changes"]["accuracy"]["change"] >= 0)
-    kept = []
-    for n in (45, 55):  # documents in which mentions are NIL for no reason, so that a threshold fits chance alone
+    assert fitted["changes"]["accuracy"]["change"] == 0.0 and by_default["weights"] == "kept", "it gains nothing"
+    told = []
+    for n, share in ((45, 0.45), (55, 0.45), (45, 0.9)):  # mentions that are NIL for no reason, some or most of them
         made, rng = documents(n, NAMES, f"chance {n} "), random.Random(n)
-        drawn = [[replace(one, ids=("X1",)) if rng.random() < 0.45 else one for one in each.mentions] for each in made]
+        drawn = [[replace(one, ids=("X1",)) if rng.random() < share else one for one in each.mentions] for each in made]
         write_corpus(few, [replace(each, mentions=own) for each, own in zip(made, drawn, strict=True)])
-        told = done("calibrate", calibrated, few, "--output", tmp_path / f"chance {n}", "--json").json
-        assert told["changes"]["accuracy"]["change"] >= 0
-        kept.append(told["threshold_is"])
-    assert kept == ["fitted", "kept"]
+        out = tmp_path / f"chance {n} {share}"
+        told.append(done("calibrate", calibrated, few, "--output", out, "--json").json)
+    assert [one["threshold_is"] for one in told] == ["kept", "kept", "fitted"]
+    changes = [one["changes"]["accuracy"] for one in told]
+    assert [one["change"] for one in changes[:2]] == [0.0, 0.0] and changes[2]["low"] > 0.5
     fold = f"{pipeline}={few}"
     refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
 
