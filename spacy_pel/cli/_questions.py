@@ -58,7 +58,7 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
     from ..pipeline.saved import load_pipeline
 
     if output.exists():
-        raise PelError(Errors.E693.format(path=output))
+        raise unexpected(output, "no file", "one that may hold your answers", "Choose another with --output.")
     nlp, _, component = load_pipeline(pipeline)
     pieces = (replace(one, text=piece) for one in Corpus(texts) for _, piece in text_pieces(one.text, _CELL))
     found: list[tuple[Document, dict[str, Any]]] = []
@@ -124,7 +124,7 @@ def read_questions(path: Path, kb: Any) -> tuple[list[Document], int]:
         mention = Mention(start, end, row.get("label", ""), ids, composite=len(ids) > 1)
         documents.append(Document(f"{row.get('document', '')}, line {line}", text, [mention]))
     if not documents:
-        raise PelError(Errors.E694.format(path=path, n=n_blank))
+        raise unexpected(path, "judged mentions", f"{n_blank} blank rows", f"Fill in the column '{_JUDGED}'.")
     return documents, n_blank
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import Errors, PelError
 from ..util.console import percent, without_warnings
+from ..util.files import unexpected
 from ._app import pel_cli
 from ._options import Files, Pipeline, Seed, Texts, argument, option
 from ._output import JSON, emit, key_values, message, text_table
@@ -35,7 +36,7 @@ def calibrate(
         Path | None, option("PATH", "Write a calibrated copy here, and leave PIPELINE alone; with --ask, the table.")
     ] = None,
     ask: Annotated[
-        int | None, option("N", "Write N answers as a table (questions.tsv) to fill in: who is right?", min=1)
+        int | None, option("N", "Write N answers as a table to judge, to PATH or questions.tsv.", min=1)
     ] = None,
     seed: Seed = 0,
     precision: Annotated[
@@ -75,8 +76,8 @@ def calibrate(
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if ask:
-        asked = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
-        emit(asked, as_json=as_json, text=key_values)
+        written = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
+        emit(written, as_json=as_json, text=key_values)
         return
     if apply_to and output:
         raise PelError(Errors.E660)
@@ -87,10 +88,12 @@ def calibrate(
         check_may_change(target)
     folds = [_fold(argument) for argument in fold or []]
     linker, documents, queries, n_blank = _read(pipeline, corpus)
-    if n_blank is not None and (fold or refit_weights):
-        raise PelError(Errors.E695.format(expected="kept weights", got="--fold" if fold else "--refit-weights"))
-    if n_blank is not None and not linker.decider.confidence.is_fitted:
-        raise PelError(Errors.E695.format(expected="a calibrated pipeline", got=f"{pipeline}, which is not"))
+    asked = n_blank is not None
+    if asked and (fold or refit_weights):
+        todo = "Leave out --fold and --refit-weights."
+        raise unexpected(corpus, "annotated documents to fit weights on", "questions", todo)
+    if asked and not linker.decider.confidence.is_fitted:
+        raise unexpected(pipeline, "a calibrated pipeline", "one that is not", "Calibrate on annotated documents.")
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
@@ -117,7 +120,6 @@ def calibrate(
         return refit_decision(to_fit, examples[0], choose=None)
 
     n_documents = len({one.id for one in documents if one.mentions})
-    asked = n_blank is not None
     few = was_calibrated and not folds and not refit_weights and n_documents < _FEW_DOCUMENTS
     refits: list[Callable[..., Any]] = [] if asked or refit_weights is False else [all_weights]
     refits += [threshold_only, p_right_only] if asked or few else [] if refits else [threshold_only]
@@ -147,7 +149,7 @@ def calibrate(
         "weights": "fitted" if refit is all_weights else "kept",
         "threshold_is": "fitted" if refit in (all_weights, threshold_only) else "kept",
         "n_documents": n_documents,
-        **({} if n_blank is None else {"n_blank": n_blank}),
+        **({"n_blank": n_blank} if asked else {}),
         "threshold_before": threshold,
         "cross_fitted": after is not None,
         "changes": calibration_change(before, after or fitted),

@@ -135,7 +135,7 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
         assert text[int(row["start"]) : int(row["end"])] == name and f"[[{name}]]" in row["around"]
         assert row["answer"] == ("NIL" if name in UNKNOWN else f"C{NAMES.index(name)}")
         assert 0.0 < float(row["p_right"]) < 1.0 and row["other_1"].split()[0] != row["answer"] and not row["right"]
-    refused("E693", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
+    refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
 
 
 def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):
@@ -166,8 +166,8 @@ def test_questions_that_cannot_be_read_name_their_row(folder, calibrated, tmp_pa
     table, dev, out = tmp_path / "questions.tsv", folder / "dev.jsonl", ("--output", tmp_path / "none")
     ids = {name: f"C{number} {name}" for number, name in enumerate(NAMES)}
     judged(table, calibrated, dev, lambda name: ids.get(name, "nil"))
-    refused("E695", "calibrate", calibrated, table, "--refit-weights", *out)
-    refused("E695", "calibrate", folder / "pipeline", table, *out)
+    refused("E002", "calibrate", calibrated, table, "--refit-weights", *out)
+    refused("E002", "calibrate", folder / "pipeline", table, *out)
     lines = table.read_text().splitlines()
     number, line = next((at, one) for at, one in enumerate(lines) if "\tkidney stone\tC4\t" in one)
     columns = lines[0].split("\t")
@@ -181,7 +181,7 @@ def test_questions_that_cannot_be_read_name_their_row(folder, calibrated, tmp_pa
         err = refused("E002", "calibrate", calibrated, table, *out)
         assert f"line {number + 1}" in err and expected in err
     table.unlink()
-    refused("E694", "calibrate", calibrated, judged(table, calibrated, dev, lambda name: ""), *out)
+    refused("E002", "calibrate", calibrated, judged(table, calibrated, dev, lambda name: ""), *out)
 
 
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):
