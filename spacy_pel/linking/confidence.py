@@ -30,7 +30,7 @@ _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough 
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _SMALLEST_DEVIATION = 1e-9
 _CLOSE = 1e-6  # probabilities have finite logits
-# what P(right) of other text differs by; wider ones are worse on five corpora with 20 to 100 judged mentions
+# of bias and slope on other text; wider ones make P(right) of abstracts worse with 20 to 100 judged mentions
 _SAME, _DEVIATIONS, _LEAST_SLOPE = np.array([0.0, 1.0]), np.array([0.5, 0.25]), 0.05
 _LEAST_SHARE = 0.01  # of NIL, or of others: a calibration without any still knows little of how seldom they are
 
