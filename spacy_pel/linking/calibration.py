@@ -411,7 +411,7 @@ def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshol
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
     if choose and examples.is_nil.sum() >= FEW_NIL:
         decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
-    elif choose and before.is_fitted and decider.calibrated_threshold is not None:
+    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
         decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
     decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
 
