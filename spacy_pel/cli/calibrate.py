@@ -5,13 +5,16 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from ..errors import Errors, PelError
 from ..util.console import percent, without_warnings
+from ..util.files import unexpected
 from ._app import pel_cli
-from ._options import Files, Pipeline, Texts, argument, option
+from ._options import Files, Pipeline, Seed, Texts, argument, option
 from ._output import JSON, emit, key_values, message, text_table
+from ._questions import is_questions, read_questions, write_questions
 
 _FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
 _MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth the time of five more
@@ -20,14 +23,26 @@ _MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth t
 @pel_cli.command("calibrate", rich_help_panel="Train")
 def calibrate(
     pipeline: Pipeline,
-    corpus: Annotated[Path, argument("CORPUS.jsonl", "Development corpus (JSON lines), with NIL mentions.")],
+    corpus: Annotated[
+        Path,
+        argument(
+            "CORPUS",
+            "Development corpus (JSON lines), with NIL mentions; or a filled-in table of questions; with --ask, texts.",
+        ),
+    ],
     apply_to: Annotated[Files, option("PIPELINE", "Store it here, e.g. where the KB is whole (repeatable).")] = None,
     fold: Annotated[Texts, option("PIPELINE=CORPUS", "A pipeline built without a fold, for P(NIL).")] = None,
     also: Annotated[
         Files,
         option("CORPUS", "With --keep-weights, fit P(right) of links on this, too, as much as on CORPUS (repeatable)."),
     ] = None,
-    output: Annotated[Path | None, option("FOLDER", "Write a calibrated copy here; PIPELINE is not changed.")] = None,
+    output: Annotated[
+        Path | None, option("PATH", "Write a calibrated copy here, and leave PIPELINE alone; with --ask, the table.")
+    ] = None,
+    ask: Annotated[
+        int | None, option("N", "Write N answers as a table to judge, to PATH or questions.tsv.", min=1)
+    ] = None,
+    seed: Seed = 0,
     precision: Annotated[
         float | None,
         option("NUMBER", "Use the lowest threshold with this NIL precision, not the best F1.", min=0.0, max=1.0),
@@ -37,7 +52,7 @@ def calibrate(
         typer.Option(
             "--refit-weights/--keep-weights",
             help="Fit the evidence weights and P(NIL), too, or keep those of a calibrated pipeline. Default: with "
-            f"fewer than {_FEW_DOCUMENTS} documents, keep them if new ones would link worse.",
+            f"fewer than {_FEW_DOCUMENTS} documents, keep them unless new ones link better.",
             show_default=False,
         ),
     ] = None,
@@ -51,15 +66,31 @@ def calibrate(
     The metrics are those on CORPUS, which was used for fitting. Expect lower ones on unseen text. The changes are
     measured on each fifth of the documents with what was fitted on the others, unless there are more than 300.
 
+    With --ask, nothing is fitted: the answers to N mentions of your text, one of each form, are written as a table.
+    Fill in its column "right" with yes, NIL, the id of the right entity, or no, if that is not shown; a blank row
+    counts for nothing. Give the table as CORPUS, and P(right) and the threshold are adjusted where that helps.
+
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, fit_trust, precision_threshold, refit_decision
+    from ..linking.calibration import (
+        FEW_NIL,
+        best_f1_threshold,
+        collect,
+        fit,
+        fit_trust,
+        precision_threshold,
+        refit_decision,
+    )
     from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
+    if ask:
+        written = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
+        emit(written, as_json=as_json, text=key_values)
+        return
     if apply_to and output:
         raise PelError(Errors.E660)
     if fold and refit_weights is False:
@@ -70,15 +101,21 @@ def calibrate(
     for target in targets:
         check_may_change(target)
     folds = [_fold(argument) for argument in fold or []]
-    linker, documents, queries = _read(pipeline, corpus)
+    linker, documents, queries, n_blank = _read(pipeline, corpus)
+    asked = n_blank is not None
+    if asked and (fold or refit_weights):
+        todo = "Leave out --fold and --refit-weights."
+        raise unexpected(corpus, "annotated documents to fit weights on", "questions", todo)
+    if asked and not linker.decider.confidence.is_fitted:
+        raise unexpected(pipeline, "a calibrated pipeline", "one that is not", "Calibrate on annotated documents.")
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
     parts = [collect(linker, queries, documents)]
     for path, held_out in folds:
-        fold_linker, fold_documents, fold_queries = _read(path, held_out)
+        fold_linker, fold_documents, fold_queries, _ = _read(path, held_out)
         parts.append(collect(fold_linker, fold_queries, fold_documents))
-    others = [collect(linker, more, texts) for _, texts, more in (_read(pipeline, path) for path in also or [])]
+    others = [collect(linker, more, texts) for _, texts, more, _ in (_read(pipeline, path) for path in also or [])]
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated, threshold = linker.decider.is_calibrated, linker.nil_threshold
@@ -86,26 +123,33 @@ def calibrate(
     before = link_outcomes(linker.kb, documents, plain.link(queries))
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
 
-    def keep_weights(to_fit: Any, examples: Any) -> Any:
+    def all_weights(to_fit: Any, examples: Any) -> Any:
+        links = fit(to_fit, examples, choose=choose)
+        # without NIL, P(right) would stay that of other weights
+        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[0], choose=choose)
+
+    def threshold_only(to_fit: Any, examples: Any) -> Any:
         refit_decision(to_fit, examples[0], choose=choose)
         if others:
             fit_trust(to_fit, [examples[0], *others])
 
-    def keep_answers(to_fit: Any, examples: Any) -> Any:
-        return refit_decision(to_fit, examples[0], choose=lambda *_: to_fit.decider.calibrated_threshold)
+    def p_right_only(to_fit: Any, examples: Any) -> Any:
+        return refit_decision(to_fit, examples[0], choose=None)
 
     n_documents = len({one.id for one in documents if one.mentions})
-    may_keep = refit_weights is None and was_calibrated and not folds and n_documents < _FEW_DOCUMENTS
-    refit, after = (keep_weights if refit_weights is False else partial(fit, choose=choose)), None
-    if n_documents <= _MANY_DOCUMENTS:
-        after = _cross_fitted(plain, parts, documents, refit)
-        for next_refit in (keep_weights, keep_answers) if may_keep else ():
-            if after is None or after.correct.mean() < before.correct.mean():
-                refit = next_refit
-                after = _cross_fitted(plain, parts, documents, refit)
+    few = was_calibrated and not (folds or others or refit_weights) and n_documents < _FEW_DOCUMENTS
+    refits: list[Callable[..., Any]] = [] if asked or refit_weights is False else [all_weights]
+    refits += [threshold_only, p_right_only] if asked or few else [] if refits else [threshold_only]
+    for refit in refits:
+        after = _cross_fitted(plain, parts, documents, refit) if n_documents <= _MANY_DOCUMENTS else None
+        if len(refits) == 1 or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
+            break
+    else:
+        refit, after = _nothing, before
+        message("On the documents left out, nothing that was fitted on the others is better: nothing has changed")
     if 0 < n_nil < FEW_NIL:
-        how = "stays as it was" if refit in (keep_weights, keep_answers) else "is unreliable. Use a larger corpus"
-        message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how}")
+        how: dict[Any, str] = {all_weights: "is unreliable. Use a larger corpus", threshold_only: "follows P(NIL)"}
+        message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how.get(refit, 'stays as it was')}")
     fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
     if linker.decider.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
@@ -119,9 +163,10 @@ def calibrate(
         "threshold": learned["calibrated_threshold"],
         **_metrics(fitted, top_k=linker.top_k),
         "stored_in": [str(target) for target in targets],
-        "weights": "kept" if refit in (keep_weights, keep_answers) else "fitted",
-        "threshold_is": "kept" if refit is keep_answers else "fitted",
+        "weights": "fitted" if refit is all_weights else "kept",
+        "threshold_is": "fitted" if refit in (all_weights, threshold_only) else "kept",
         "n_documents": n_documents,
+        **({"n_blank": n_blank} if asked else {}),
         "threshold_before": threshold,
         "cross_fitted": after is not None,
         "changes": calibration_change(before, after or fitted),
@@ -137,8 +182,8 @@ def _fold(argument: str) -> tuple[Path, Path]:
     return Path(pipeline), Path(corpus)
 
 
-def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
-    """The linker, the documents, and a query for each gold mention.
+def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any], int | None]:
+    """The linker, the documents, a query for each gold mention, and of questions, the number of blank rows.
 
     Raises:
         PelError: if there are no mentions.
@@ -150,12 +195,30 @@ def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
     make_queries = query_maker(nlp, name=name)
-    documents = list(read_gold(corpus))
+    n_blank = None
+    if is_questions(corpus):
+        documents, n_blank = read_questions(corpus, component.kb)
+        message(f"{len(documents):,} rows are judged, {n_blank:,} are blank and count for nothing")
+    else:
+        documents = list(read_gold(corpus))
     queries = [query for document in documents for query in make_queries(document)]
     if not queries:
         raise PelError(Errors.E620)
     message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
-    return component.linker, documents, queries
+    return component.linker, documents, queries, n_blank
+
+
+def _nothing(*_: Any) -> None:
+    """Fit nothing."""
+
+
+def _helps(before: Any, after: Any, *, changes_answers: bool) -> bool:
+    """Whether P(right) does not lose, and answers that change gain more than chance would: by 1.5 standard errors."""
+    given = [np.where(one.correct, one.probability, 1.0 - one.probability).clip(1e-6) for one in (before, after)]
+    likelihoods = [float(np.log(of_truth).mean()) for of_truth in given]
+    gains = after.correct.astype(int) - before.correct
+    gain_enough = bool(0 < 1.5 * np.abs(gains).sum() ** 0.5 <= gains.sum())
+    return likelihoods[1] >= likelihoods[0] and (gain_enough or not changes_answers)
 
 
 def _cross_fitted(linker: Any, parts: Sequence[Any], documents: list[Any], refit: Callable[..., Any]) -> Any:
@@ -192,6 +255,6 @@ def _text(result: dict[str, Any]) -> str:
         lines.append("Measured on the documents that it was fitted on, so this flatters.")
     if result["n_documents"] < _FEW_DOCUMENTS:
         low, high = (percent(result["changes"]["accuracy"][end]) for end in ("low", "high"))
-        few = f"{result['n_documents']} documents are few"
+        few = f"{result['n_documents']} {'answers' if 'n_blank' in result else 'documents'} are few"
         lines.append(f"{few}: on others like them, the accuracy may have changed by {low} to {high}.")
     return "\n".join(lines)

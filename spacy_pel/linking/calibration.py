@@ -394,24 +394,26 @@ FEW_NIL = 30  # mentions; fewer do not tell where a threshold should be
 Refit = Callable[[Linker, Sequence[Examples]], object]
 
 
-def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold = best_f1_threshold) -> None:
-    """Calibrate P(right) and the sets again, and choose the NIL threshold, if there are enough NIL mentions. The
-    weights of the evidence and P(NIL) stay as they are.
+def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold | None = best_f1_threshold) -> None:
+    """Calibrate P(right) and the sets again, and choose the NIL threshold; with too few NIL mentions for that, NIL is
+    what has the same P(right) of NIL as before. The weights of the evidence and P(NIL) stay as they are.
 
     Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
 
     Args:
         linker: calibrated; is changed.
         examples: annotated mentions.
-        choose: takes nil_scores and which are NIL, gives the threshold.
+        choose: takes nil_scores and which are NIL, gives the threshold; None = it stays.
     """
     decider, table = linker.decider, examples.table
     scores, nil_scores = decider.score(examples.kb, examples.queries, table)
-    if examples.is_nil.sum() >= FEW_NIL:
-        decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
-    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
-    answers = AnswerScores(decider.shares(table, scores), nil_scores)
+    answers, before = AnswerScores(decider.shares(table, scores), nil_scores), copy.copy(decider.confidence)
     decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
+    if choose and examples.is_nil.sum() >= FEW_NIL:
+        decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
+    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
+        decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
+    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
 
 
 def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:

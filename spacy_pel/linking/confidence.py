@@ -30,6 +30,8 @@ _N_STATISTICS = 1000  # order statistics kept of the calibration scores; enough 
 _MIN_MENTIONS = 200  # mentions of a label that has order statistics of its own
 _SMALLEST_DEVIATION = 1e-9
 _CLOSE = 1e-6  # probabilities have finite logits
+# of bias and slope on other text; wider ones make P(right) of abstracts worse with 20 to 100 judged mentions
+_SAME, _DEVIATIONS, _LEAST_SLOPE = np.array([0.0, 1.0]), np.array([0.5, 0.25]), 0.05
 _LEAST_SHARE = 0.01  # of NIL, or of others: a calibration without any still knows little of how seldom they are
 
 
@@ -136,6 +138,12 @@ class Confidence:
         scores = nil_scores * ratio / by_scores
         return Trust(link, nil, trust.unambiguous), scores
 
+    def nil_score_of(self, other: "Confidence", nil_score: float) -> float:
+        """The NIL score whose P(right) is here what that of another NIL score is there."""
+        (bias, slope), (other_bias, other_slope) = self.nil_weights, other.nil_weights
+        logits = other_bias + other_slope * logit(np.array([nil_score]))
+        return float(np.float32(logistic((logits - bias) / slope)[0]))
+
     def minimum(self, coverage: float, label: str) -> float:
         """The minimum probability of an answer in a set; 0 = all answers belong to it, since
         too few right answers are among the candidates.
@@ -180,7 +188,7 @@ class Confidence:
             composite: (n,), mentions that mean all of their entities, so that no single
                 one is right and a set has to hold all. None = there is none.
             rescale: P(right), if it was fitted before, becomes a logistic function of what it was: for mentions that
-                are too few for all weights.
+                are too few for all weights. Below 200 mentions, the sets stay as they were.
         """
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
@@ -194,6 +202,10 @@ class Confidence:
             trust = self.assess(table, shares, nil_scores, forms)
             self.link_weights = _rescaled(self.link_weights, trust.link[filled], is_right[filled])
             self.nil_weights = _rescaled(self.nil_weights, trust.nil, is_nil)
+            if len(gold) < _MIN_MENTIONS:
+                trust = self.assess(table, shares, nil_scores, forms)
+                self.nil_share = float(trust.nil.mean())
+                return
         else:
             inputs = answer_features(table, shares, nil_scores)
             self.link_weights = _logistic_regression(inputs[filled], is_right[filled])
@@ -266,10 +278,18 @@ def prediction_set(ids: Sequence[str], shares: Sequence[float], nil_score: float
 
 
 def _rescaled(weights: tuple[float, ...], probability: Floats, truth: Flags) -> tuple[float, ...]:
-    """Weights whose probabilities are a logistic function of those that they gave."""
-    if truth.all() or not truth.any():  # a single class does not tell
-        return weights
-    bias, slope = _logistic_regression(logit(probability)[:, None], truth)
+    """Weights whose probabilities are a logistic function of those that they gave. Few mentions change little: bias and
+    slope are the most probable ones if they are normally distributed around 0 and 1."""
+    from scipy.optimize import minimize
+
+    logits = logit(probability)
+
+    def loss(line: Floats) -> float:
+        new = line[0] + line[1] * logits
+        away = (line - _SAME) / _DEVIATIONS
+        return float(np.logaddexp(0.0, new).sum() - new[truth].sum() + away @ away / 2)
+
+    bias, slope = minimize(loss, _SAME, bounds=[(None, None), (_LEAST_SLOPE, None)]).x.tolist()
     return (bias + slope * weights[0], *(slope * weight for weight in weights[1:]))
 
 

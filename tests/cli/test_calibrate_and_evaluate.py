@@ -8,6 +8,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.corpora.formats.tables import open_table
 from spacy_pel.util import fingerprint, read_jsonl
 
 from .conftest import NAMES, UNKNOWN, documents, done, refused, run
@@ -95,33 +96,108 @@ def test_calibrate_on_few_documents_keeps_what_is_better(folder, calibrated, pip
     fitted = done("calibrate", calibrated, few, "--refit-weights", "--output", tmp_path / "fitted", "--json").json
     assert fitted["weights"] == "fitted" and learned(tmp_path / "fitted")["nil_model"] != before["nil_model"]
     by_default = done("calibrate", calibrated, few, "--output", tmp_path / "default", "--json").json
-    assert (by_default["weights"] == "fitted") is (fitted["changes"]["accuracy"]["change"] >= 0)
-    kept = []
-    for n in (45, 55):  # documents in which mentions are NIL for no reason, so that a threshold fits chance alone
+    assert fitted["changes"]["accuracy"]["change"] == 0.0 and by_default["weights"] == "kept", "it gains nothing"
+    told = []
+    for n, share in ((45, 0.45), (55, 0.45), (45, 0.9)):  # mentions that are NIL for no reason, some or most of them
         made, rng = documents(n, NAMES, f"chance {n} "), random.Random(n)
-        drawn = [[replace(one, ids=("X1",)) if rng.random() < 0.45 else one for one in each.mentions] for each in made]
+        drawn = [[replace(one, ids=("X1",)) if rng.random() < share else one for one in each.mentions] for each in made]
         write_corpus(few, [replace(each, mentions=own) for each, own in zip(made, drawn, strict=True)])
-        told = done("calibrate", calibrated, few, "--output", tmp_path / f"chance {n}", "--json").json
-        assert told["changes"]["accuracy"]["change"] >= 0
-        kept.append(told["threshold_is"])
-    assert kept == ["fitted", "kept"]
+        out = tmp_path / f"chance {n} {share}"
+        told.append(done("calibrate", calibrated, few, "--output", out, "--json").json)
+    assert [one["threshold_is"] for one in told] == ["kept", "kept", "fitted"]
+    changes = [one["changes"]["accuracy"] for one in told]
+    assert [one["change"] for one in changes[:2]] == [0.0, 0.0] and changes[2]["low"] > 0.5
     fold = f"{pipeline}={few}"
     refused("E664", "calibrate", calibrated, few, "--keep-weights", "--fold", fold, "--output", tmp_path / "no")
 
 
 def test_p_right_of_links_learns_from_several_corpora(folder, calibrated, tmp_path):
-    """In the other one half of the links are wrong; nothing but P(right) of links changes."""
+    """In the other one half of the links are wrong, which changes nothing but P(right) of links."""
     made = documents(20, NAMES, "also")
     wrong = [[replace(one, ids=("X1",)) for one in each.mentions] for each in made]
     half = [replace(each, mentions=own) for each, own in zip(made[::2], wrong[::2], strict=True)]
     write_corpus(tmp_path / "also.jsonl", [*half, *made[1::2]])
     keep = "calibrate", calibrated, folder / "dev.jsonl", "--keep-weights"
     done(*keep, "--also", tmp_path / "also.jsonl", "--output", tmp_path / "with")
-    done(*keep, "--output", tmp_path / "alone")
-    together, alone = learned(tmp_path / "with"), learned(tmp_path / "alone")
-    assert together["confidence"].pop("link") != alone["confidence"].pop("link")
-    assert together == alone
+    done(*keep, "--also", folder / "dev.jsonl", "--output", tmp_path / "twice")
+    together, twice, before = learned(tmp_path / "with"), learned(tmp_path / "twice"), learned(calibrated)
+    assert together["confidence"].pop("link") != twice["confidence"].pop("link")
+    assert together == twice
+    assert all(together[key] == before[key] for key in ("combiner", "nil_model"))
     refused("E662", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
+
+
+def judged(path, calibrated, texts, answers):
+    """Questions about texts, filled in."""
+    done("calibrate", calibrated, texts, "--ask", 50, "--output", path)
+    header, *rows = path.read_text().splitlines()
+    at, mention = header.split("\t").index("right"), header.split("\t").index("mention")
+    cells = [row.split("\t") for row in rows]
+    for row in cells:
+        row[at] = answers(row[mention])
+    path.write_text("\n".join([header, *map("\t".join, cells)]) + "\n")
+    return path
+
+
+def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
+    asked = [tmp_path / f"{name}.tsv" for name in "abc"]
+    for path, seed in zip(asked, (0, 0, 1), strict=True):
+        done("calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--seed", seed, "--output", path)
+    assert asked[0].read_bytes() == asked[1].read_bytes() != asked[2].read_bytes()
+    rows = [row for _, row in open_table(asked[0], "right")[1]]
+    assert len({row["mention"] for row in rows}) == len(rows) == 8
+    for row in rows:
+        text, name = json.loads(row["text"]), row["mention"]
+        assert text[int(row["start"]) : int(row["end"])] == name and f"[[{name}]]" in row["around"]
+        assert row["answer"] == ("NIL" if name in UNKNOWN else f"C{NAMES.index(name)}")
+        assert 0.0 < float(row["p_right"]) < 1.0 and row["other_1"].split()[0] != row["answer"] and not row["right"]
+    refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
+
+
+def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):
+    """What cannot be learned from few answers stays: weights, P(NIL), and the threshold that they do not contradict."""
+
+    def p_right(path):
+        return spacy.load(path)("We saw fever in mice.").ents[0]._.pel_probability
+
+    before, means = learned(calibrated), []
+    kinds = (lambda name: "yes" if name != "fever" else "", lambda name: "NIL" if name in UNKNOWN else "no")
+    for number, answers in enumerate(kinds):
+        table, out = (
+            judged(tmp_path / f"{number}.tsv", calibrated, folder / "dev.jsonl", answers),
+            tmp_path / f"{number}",
+        )
+        result = done("calibrate", calibrated, table, "--output", out, "--json")
+        blank = 1 - number
+        assert result.json["n_blank"] == blank and f"{blank} are blank" in result.err
+        assert (result.json["n"], result.json["weights"], result.json["threshold_is"]) == (10 - blank, "kept", "kept")
+        after = learned(out)
+        assert all(after[key] == before[key] for key in ("combiner", "nil_model", "calibrated_threshold"))
+        assert after["confidence"]["smallest"] == before["confidence"]["smallest"]
+        means.append(p_right(out))
+    assert means[1] < p_right(calibrated) < means[0]
+
+
+def test_questions_that_cannot_be_read_name_their_row(folder, calibrated, tmp_path):
+    table, dev, out = tmp_path / "questions.tsv", folder / "dev.jsonl", ("--output", tmp_path / "none")
+    ids = {name: f"C{number} {name}" for number, name in enumerate(NAMES)}
+    judged(table, calibrated, dev, lambda name: ids.get(name, "nil"))
+    refused("E002", "calibrate", calibrated, table, "--refit-weights", *out)
+    refused("E002", "calibrate", folder / "pipeline", table, *out)
+    lines = table.read_text().splitlines()
+    number, line = next((at, one) for at, one in enumerate(lines) if "\tkidney stone\tC4\t" in one)
+    columns = lines[0].split("\t")
+    for column, cell, expected in (
+        ("right", "perhaps", "got 'perhaps'"),
+        ("mention", "kidney", "a mention, its offsets and its text as they were written"),
+    ):
+        cells = line.split("\t")
+        cells[columns.index(column)] = cell
+        table.write_text("\n".join([*lines[:number], "\t".join(cells), *lines[number + 1 :]]) + "\n")
+        err = refused("E002", "calibrate", calibrated, table, *out)
+        assert f"line {number + 1}" in err and expected in err
+    table.unlink()
+    refused("E002", "calibrate", calibrated, judged(table, calibrated, dev, lambda name: ""), *out)
 
 
 def test_nil_model_learns_from_folds_and_evidence_weights_do_not(folder, pipeline, tmp_path):

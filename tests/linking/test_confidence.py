@@ -1,5 +1,6 @@
 """P(right) and conformal sets: they are what they claim to be."""
 
+import copy
 import logging
 from dataclasses import replace
 
@@ -303,6 +304,23 @@ def test_a_refit_on_few_mentions_corrects_p_right():
     of_link, *_ = confidence.assess(table, shares, found.nil_scores.astype(np.float64), ["mention"] * 4000)
     right = np.array([first in rows for first, rows in zip(shares.argmax(axis=1), gold, strict=True)])
     assert of_link.mean() == pytest.approx(right.mean(), abs=0.06)
+
+
+def test_a_handful_of_mentions_changes_p_right_a_little():
+    """Even if all of them are wrong; the sets stay, and the NIL score of a given P(right) is found again."""
+    table, found, gold = made_up(4000, 0)
+    confidence = Confidence()
+    confidence.fit(table, found, gold, queries_of([""] * 4000))
+    few, before = copy.copy(confidence), found.nil_scores.astype(np.float64)
+    first = AnswerScores(found.shares[:8], found.nil_scores[:8])
+    few.fit(table.take(np.arange(8)), first, [np.array([-2])] * 8, queries_of([""] * 8), rescale=True)
+    old, new = (one.assess(table, found.shares, before, ["mention"] * 4000) for one in (confidence, few))
+    assert 0.01 < (old.link - new.link).mean() < 0.2 and (old.nil - new.nil).mean() > 0.0
+    assert few.smallest == confidence.smallest and few.nil_share == pytest.approx(new.nil[:8].mean())
+    moved = few.nil_score_of(confidence, 0.4)
+    scores = (confidence, 0.4), (few, moved)
+    trust = [one.assess(table, found.shares, np.full(4000, at), ["mention"] * 4000) for one, at in scores]
+    assert moved > 0.4 and trust[0].nil[0] == pytest.approx(trust[1].nil[0], abs=1e-6)
 
 
 def test_too_few_documents_are_said(kb, caplog):
