@@ -1,0 +1,103 @@
+"""Phrases that the names of a knowledge base exchange: where "b cell" and "b lymphocyte" stand in names of the same
+entities that are otherwise the same, "naive B-lymphocyte" means "naive B cell"."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, permutations
+from os.path import commonprefix
+
+from ..kb import KnowledgeBase
+
+_FUNCTION_WORDS = frozenset("a an and in of the".split())
+_MOST_NAMES = 1_000_000  # of a knowledge base that is read in this way: a million take a minute
+_COMPARED = 12  # names of an entity
+_LONGEST = 4  # words of a phrase
+_FEWEST = 3  # entities that have names with both phrases
+_SURE = 0.9  # of the names that an exchange leads to, those of the same entity
+_STEPS = 2  # exchanges at most
+_SEVERAL = -1  # entities have names of these words
+
+Words = tuple[str, ...]
+Exchange = tuple[Words, Words]  # a phrase, and what stands in its place
+
+
+class OwnWords:
+    """Reads a form as the name that has the same words, in whatever order, or phrases in their place that other names
+    of the knowledge base exchange for them.
+
+    Args:
+        kb: has the names.
+    """
+
+    def __init__(self, kb: KnowledgeBase):
+        self._names: dict[str, tuple[int, str]] = {}  # by their words: the row of the entity, and the name
+        self._exchanges: dict[str, list[Exchange]] = {}  # by the first word
+        self._sure: dict[Exchange, float] = {}
+        if len(kb) + kb.meta["counts"]["aliases"] > _MOST_NAMES:
+            return
+        names, offsets = kb.normalized_names_at(kb.live_rows)
+        words, entities = list(map(_words, names)), Counter[Exchange]()
+        owners = list(zip(kb.live_rows.tolist(), pairwise(offsets.tolist()), strict=True))
+        for row, (start, end) in owners:
+            for own, name in zip(words[start:end], names[start:end], strict=True):
+                if self._names.setdefault(key := _key(own), (row, name))[0] != row:
+                    self._names[key] = _SEVERAL, name
+            pairs = permutations(words[start : min(end, start + _COMPARED)], 2)
+            entities.update({exchange for exchange in (_difference(*pair) for pair in pairs) if exchange})
+        self._allow(exchange for exchange, n in entities.items() if n >= _FEWEST)
+        same, led = Counter[Exchange](), Counter[Exchange]()
+        for row, (start, end) in owners:
+            for own in words[start:end]:
+                for exchange, other in self._exchanged(own):
+                    if (found := self._names.get(_key(other), (_SEVERAL, "")))[0] != _SEVERAL:
+                        led[exchange] += 1
+                        same[exchange] += found[0] == row
+        self._sure = {one: same[one] / (n + 1) for one, n in led.items() if same[one] >= max(_FEWEST, _SURE * n)}
+        self._allow(self._sure)
+
+    def _allow(self, exchanges: Iterable[Exchange]) -> None:
+        self._exchanges = defaultdict(list)
+        for exchange in exchanges:
+            self._exchanges[exchange[0][0]].append(exchange)
+
+    def name_of(self, form: str) -> str | None:
+        """The name, in normal form; None = there is none, or several entities have one.
+
+        Args:
+            form: in normal form.
+        """
+        reached = {_words(form): 1.0}
+        for step in range(_STEPS + 1):
+            named = {words: self._names[key] for words in reached if (key := _key(words)) in self._names}
+            if named or step == _STEPS:
+                row, name = named[max(named, key=reached.__getitem__)] if named else (_SEVERAL, "")
+                return None if row == _SEVERAL else name
+            before, reached = reached, {}
+            for words, sure in before.items():
+                for exchange, other in self._exchanged(words):
+                    reached[other] = max(reached.get(other, 0.0), sure * self._sure[exchange])
+        return None
+
+    def _exchanged(self, words: Words) -> Iterator[tuple[Exchange, Words]]:
+        """What each exchange makes of a name."""
+        for place, word in enumerate(words):
+            for exchange in self._exchanges.get(word, ()):
+                end = place + len(exchange[0])
+                if words[place:end] == exchange[0]:
+                    yield exchange, words[:place] + exchange[1] + words[end:]
+
+
+def _words(name: str) -> Words:
+    return tuple(word for word in name.split() if word not in _FUNCTION_WORDS)
+
+
+def _key(words: Words) -> str:
+    return " ".join(sorted(words))
+
+
+def _difference(one: Words, other: Words) -> Exchange | None:
+    """The phrases between what two names have in common at both ends; None = nothing, or too long ones."""
+    start = len(commonprefix([one, other]))
+    end = len(commonprefix([one[start:][::-1], other[start:][::-1]]))
+    exchange = one[start : len(one) - end], other[start : len(other) - end]
+    return exchange if start + end and 0 < len(exchange[0]) <= _LONGEST >= len(exchange[1]) else None
