@@ -16,7 +16,7 @@ from ..kb import KnowledgeBase
 from ..types.semantic_types import semantic_types
 from ..util import normalize_alias
 from .evidence import SurfaceForms
-from .name_evidence import rows_by_name
+from .name_evidence import NAMED, rows_by_name
 from .own_words import OwnWords
 from .words_around import Options, Reading, options_of, with_nouns
 
@@ -92,12 +92,11 @@ class FormReader:
         if not forms:
             return []
         distinct, which = SurfaceForms.of(forms)
-        ways = rows_by_name(self.kb, distinct)
+        ways = rows_by_name(self.kb, distinct, NAMED if derived else NAMED[:-1])
         kb_rows, counts, offsets = self.priors.counts([form.counted for form in distinct], normalized=True)
-        names = [name for name in ways if derived or name != "derivation"]
         rows: list[list[int]] = []
         for number, (start, end) in enumerate(pairwise(offsets.tolist())):
-            named = {row for name in names for row in ways[name][number].tolist()}
+            named = {row for rows_of in ways.values() for row in rows_of[number].tolist()}
             of_form, n = kb_rows[start:end], counts[start:end]
             if n[of_form < 0].sum() > _HARDLY * n.sum():  # annotated text hardly means an entity by it
                 named = set()

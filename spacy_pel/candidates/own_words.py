@@ -3,7 +3,7 @@ entities that are otherwise the same, "naive B-lymphocyte" means "naive B cell".
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise
 from os.path import commonprefix
 
 from ..kb import KnowledgeBase
@@ -38,20 +38,25 @@ class OwnWords:
         names, offsets = kb.normalized_names_at(kb.live_rows)
         words, entities = list(map(_words, names)), Counter[Exchange]()
         owners = list(zip(kb.live_rows.tolist(), pairwise(offsets.tolist()), strict=True))
+        row_of: dict[Words, int] = {}  # of several entities the last
         for row, (start, end) in owners:
             for own, name in zip(words[start:end], names[start:end], strict=True):
+                row_of[own] = row
                 if self._names.setdefault(key := _key(own), (row, name))[0] != row:
                     self._names[key] = _SEVERAL, name
-            pairs = permutations(words[start : min(end, start + _COMPARED)], 2)
-            entities.update({exchange for exchange in (_difference(*pair) for pair in pairs) if exchange})
-        self._allow(exchange for exchange, n in entities.items() if n >= _FEWEST)
+            pairs = combinations(words[start : min(end, start + _COMPARED)], 2)
+            one_way = {
+                _difference(*pair) for pair in pairs if pair[0][:1] == pair[1][:1] or pair[0][-1:] == pair[1][-1:]
+            }
+            entities.update(one_way | {exchange[::-1] for exchange in one_way})
+        self._allow(one for one, n in entities.items() if n >= _FEWEST and one[0] and max(map(len, one)) <= _LONGEST)
         same, led = Counter[Exchange](), Counter[Exchange]()
         for row, (start, end) in owners:
             for own in words[start:end]:
                 for exchange, other in self._exchanged(own):
-                    if (found := self._names.get(_key(other), (_SEVERAL, "")))[0] != _SEVERAL:
+                    if other in row_of:
                         led[exchange] += 1
-                        same[exchange] += found[0] == row
+                        same[exchange] += row_of[other] == row
         self._sure = {one: same[one] / (n + 1) for one, n in led.items() if same[one] >= max(_FEWEST, _SURE * n)}
         self._allow(self._sure)
 
@@ -95,9 +100,8 @@ def _key(words: Words) -> str:
     return " ".join(sorted(words))
 
 
-def _difference(one: Words, other: Words) -> Exchange | None:
-    """The phrases between what two names have in common at both ends; None = nothing, or too long ones."""
+def _difference(one: Words, other: Words) -> Exchange:
+    """The phrases between what two names have in common at both ends."""
     start = len(commonprefix([one, other]))
     end = len(commonprefix([one[start:][::-1], other[start:][::-1]]))
-    exchange = one[start : len(one) - end], other[start : len(other) - end]
-    return exchange if start + end and 0 < len(exchange[0]) <= _LONGEST >= len(exchange[1]) else None
+    return one[start : len(one) - end], other[start : len(other) - end]

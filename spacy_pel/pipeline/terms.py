@@ -123,17 +123,17 @@ def match_terms(
         checked = check_entity_types(linker.kb, by_label, error=Errors.E537)
         linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
     distinct, which = numbered(queries)
-    matches = [_match(linker.kb, *one, top_k) for one in zip(distinct, _answers(linker, distinct, always), strict=True)]
+    answers = _answers(linker, distinct, always)
+    shown = [list(dict.fromkeys([one.link.kb_id, *one.probabilities]))[: top_k + 1] for one in answers]
+    keys = list({key for ids in shown for key in ids} - {NIL})
+    (names,) = linker.kb.cells_at(linker.kb.rows(keys), "canonical_name")
+    name_of = dict(zip(keys, names, strict=True))
+    matches = []
+    for query, (link, probabilities, rests_on), (_, *others) in zip(distinct, answers, shown, strict=True):
+        alternatives = [Alternative(key, name_of[key], _digits(probabilities[key])) for key in others]
+        found = link.kb_id, name_of.get(link.kb_id), _digits(link.probability), link.relation, rests_on
+        matches.append(TermMatch(query.surface, *found, alternatives))
     return [matches[number] for number in which.tolist()]
-
-
-def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) -> TermMatch:
-    link = answer.link
-    others = {key: p for key, p in answer.probabilities.items() if key != link.kb_id}
-    alternatives = [Alternative(key, kb[key].canonical_name, _digits(p)) for key, p in list(others.items())[:top_k]]
-    name = None if link.kb_id == NIL else kb[link.kb_id].canonical_name
-    found = link.kb_id, name, _digits(link.probability), link.relation, answer.rests_on
-    return TermMatch(query.surface, *found, alternatives)
 
 
 def check_pairs(
