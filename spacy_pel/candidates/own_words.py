@@ -44,11 +44,9 @@ class OwnWords:
                 row_of[own] = row
                 if self._names.setdefault(key := _key(own), (row, name))[0] != row:
                     self._names[key] = _SEVERAL, name
-            pairs = combinations(words[start : min(end, start + _COMPARED)], 2)
-            one_way = {
-                _difference(*pair) for pair in pairs if pair[0][:1] == pair[1][:1] or pair[0][-1:] == pair[1][-1:]
-            }
-            entities.update(one_way | {exchange[::-1] for exchange in one_way})
+            pairs = combinations(filter(None, words[start : min(end, start + _COMPARED)]), 2)
+            found = {_difference(one, other) for one, other in pairs if one[0] == other[0] or one[-1] == other[-1]}
+            entities.update(found | {exchange[::-1] for exchange in found})
         self._allow(one for one, n in entities.items() if n >= _FEWEST and one[0] and max(map(len, one)) <= _LONGEST)
         same, led = Counter[Exchange](), Counter[Exchange]()
         for row, (start, end) in owners:
