@@ -42,9 +42,7 @@ def test_two_entities_are_too_few_and_wrong_exchanges_are_none():
     assert OwnWords(KnowledgeBase(few)).name_of("naive b lymphocyte") is None
     # for three entities "left" and "right" are the same, for three more they are not
     both = [Entity(f"P{n}", f"left {part}", (f"right {part}",)) for n, part in enumerate(("a1", "b1", "c1"))]
-    apart = [
-        Entity(f"{side}{part}", f"{side} {part}") for side in ("left", "right") for part in ("arm", "leg", "eye")
-    ]
+    apart = [Entity(f"{side}{part}", f"{side} {part}") for side in ("left", "right") for part in ("arm", "leg", "eye")]
     one = Entity("H", "left hand")
     assert OwnWords(KnowledgeBase([*both, one])).name_of("right hand") == "left hand"
     assert OwnWords(KnowledgeBase([*both, *apart, one])).name_of("right hand") is None
