@@ -32,9 +32,7 @@ Finder = Callable[[Sequence[str]], list[list[str]]]  # texts -> of each the ids 
 
 def main(
     output: Annotated[Path, typer.Argument(help="Gets knowledge bases, pipelines and figures; what is there is used.")],
-    ontologies: Annotated[
-        list[str], typer.Argument(help="NAME=FILE or NAME=FILE,SSSOM: also mappings to it.")
-    ],
+    ontologies: Annotated[list[str], typer.Argument(help="NAME=FILE or NAME=FILE,SSSOM: also mappings to it.")],
     n: Annotated[int, typer.Option(help="Synonyms taken out of each, or subjects.")] = 400,
     seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
     reader: Annotated[str | None, typer.Option(help="Of the ontologies, as for `kb build`.")] = None,

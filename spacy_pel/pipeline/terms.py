@@ -50,7 +50,7 @@ class TermMatch:
         id: of an entity, or "NIL".
         name: its preferred name; None for NIL.
         probability: P(right) of the answer.
-        relation: "exact", or "broader" if the entity is broader than the term; None for NIL.
+        relation: "exact", "close" if only the vector is alike, or "broader" if the entity is that; None for NIL.
         rests_on: "preferred name", "synonym", "annotated text", "spelling", "vector", "correction" or "list" (of short
             forms); None for NIL.
         alternatives: other entities, the likeliest first.
@@ -131,7 +131,8 @@ def match_terms(
     matches = []
     for query, (link, probabilities, rests_on), (_, *others) in zip(distinct, answers, shown, strict=True):
         alternatives = [Alternative(key, name_of[key], _digits(probabilities[key])) for key in others]
-        found = link.kb_id, name_of.get(link.kb_id), _digits(link.probability), link.relation, rests_on
+        relation = "close" if (link.relation, rests_on) == ("exact", "vector") else link.relation
+        found = link.kb_id, name_of.get(link.kb_id), _digits(link.probability), relation, rests_on
         matches.append(TermMatch(query.surface, *found, alternatives))
     return [matches[number] for number in which.tolist()]
 
