@@ -11,7 +11,6 @@ from ..kb import KnowledgeBase
 _FUNCTION_WORDS = frozenset("a an and in of the".split())
 _MOST_NAMES = 1_000_000  # of a knowledge base that is read in this way: a million take a minute
 _COMPARED = 12  # names of an entity
-_LONGEST = 4  # words of a phrase
 _FEWEST = 3  # entities that have names with both phrases
 _SURE = 0.9  # of the names that an exchange leads to, those of the same entity
 _STEPS = 2  # exchanges at most
@@ -32,7 +31,6 @@ class OwnWords:
     def __init__(self, kb: KnowledgeBase):
         self._names: dict[str, tuple[int, str]] = {}  # by their words: the row of the entity, and the name
         self._exchanges: dict[str, list[Exchange]] = {}  # by the first word
-        self._sure: dict[Exchange, float] = {}
         if len(kb) + kb.meta["counts"]["aliases"] > _MOST_NAMES:
             return
         names, offsets = kb.normalized_names_at(kb.live_rows)
@@ -47,38 +45,26 @@ class OwnWords:
             pairs = combinations(filter(None, words[start : min(end, start + _COMPARED)]), 2)
             found = {_difference(one, other) for one, other in pairs if one[0] == other[0] or one[-1] == other[-1]}
             entities.update(found | {exchange[::-1] for exchange in found})
-        self._allow(one for one, n in entities.items() if n >= _FEWEST and one[0] and max(map(len, one)) <= _LONGEST)
+        self._exchanges = _by_word(one for one, n in entities.items() if n >= _FEWEST and one[0])
         same, led = Counter[Exchange](), Counter[Exchange]()
         for row, (start, end) in owners:
             for own in words[start:end]:
-                for exchange, other in self._exchanged(own):
-                    if other in row_of:
-                        led[exchange] += 1
-                        same[exchange] += row_of[other] == row
-        self._sure = {one: same[one] / (n + 1) for one, n in led.items() if same[one] >= max(_FEWEST, _SURE * n)}
-        self._allow(self._sure)
-
-    def _allow(self, exchanges: Iterable[Exchange]) -> None:
-        self._exchanges = defaultdict(list)
-        for exchange in exchanges:
-            self._exchanges[exchange[0][0]].append(exchange)
+                to = [(exchange, row_of[other]) for exchange, other in self._exchanged(own) if other in row_of]
+                led.update(exchange for exchange, _ in to)
+                same.update(exchange for exchange, other in to if other == row)
+        self._exchanges = _by_word(one for one, n in same.items() if n >= max(_FEWEST, _SURE * led[one]))
 
     def name_of(self, form: str) -> str | None:
-        """The name, in normal form; None = there is none, or several entities have one.
+        """The name, in normal form; None = there is none, or names of several entities.
 
         Args:
             form: in normal form.
         """
-        reached = {_words(form): 1.0}
-        for step in range(_STEPS + 1):
-            named = {words: self._names[key] for words in reached if (key := _key(words)) in self._names}
-            if named or step == _STEPS:
-                row, name = named[max(named, key=reached.__getitem__)] if named else (_SEVERAL, "")
-                return None if row == _SEVERAL else name
-            before, reached = reached, {}
-            for words, sure in before.items():
-                for exchange, other in self._exchanged(words):
-                    reached[other] = max(reached.get(other, 0.0), sure * self._sure[exchange])
+        reached = {_words(form)}
+        for _ in range(_STEPS + 1):
+            if found := sorted({self._names[key] for key in map(_key, reached) if key in self._names}):
+                return found[0][1] if found[0][0] == found[-1][0] != _SEVERAL else None
+            reached = {other for words in reached for _, other in self._exchanged(words)}
         return None
 
     def _exchanged(self, words: Words) -> Iterator[tuple[Exchange, Words]]:
@@ -88,6 +74,13 @@ class OwnWords:
                 end = place + len(exchange[0])
                 if words[place:end] == exchange[0]:
                     yield exchange, words[:place] + exchange[1] + words[end:]
+
+
+def _by_word(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
+    found = defaultdict(list)
+    for exchange in exchanges:
+        found[exchange[0][0]].append(exchange)
+    return found
 
 
 def _words(name: str) -> Words:
