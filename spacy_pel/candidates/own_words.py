@@ -8,7 +8,7 @@ from os.path import commonprefix
 
 from ..kb import KnowledgeBase
 
-_FUNCTION_WORDS = frozenset("a an and in of the".split())
+_FUNCTION_WORDS = frozenset("and in of the".split())
 _MOST_NAMES = 1_000_000  # of a knowledge base that is read in this way: a million take a minute
 _COMPARED = 12  # names of an entity
 _FEWEST = 3  # entities that have names with both phrases
@@ -45,7 +45,7 @@ class OwnWords:
             pairs = combinations(filter(None, words[start : min(end, start + _COMPARED)]), 2)
             found = {_difference(one, other) for one, other in pairs if one[0] == other[0] or one[-1] == other[-1]}
             entities.update(found | {exchange[::-1] for exchange in found})
-        self._exchanges = _by_word(one for one, n in entities.items() if n >= _FEWEST and one[0])
+        self._exchanges = _by_word(one for one, n in entities.items() if n >= _FEWEST and _is_allowed(*one))
         same, led = Counter[Exchange](), Counter[Exchange]()
         for row, (start, end) in owners:
             for own in words[start:end]:
@@ -72,8 +72,14 @@ class OwnWords:
         for place, word in enumerate(words):
             for exchange in self._exchanges.get(word, ()):
                 end = place + len(exchange[0])
-                if words[place:end] == exchange[0]:
+                if words[place:end] == exchange[0] != words:  # something stays the same
                     yield exchange, words[:place] + exchange[1] + words[end:]
+
+
+def _is_allowed(phrase: Words, other: Words) -> bool:
+    """Whether there is something to exchange, and no number for another one."""
+    numbers, others = ([word for word in words if word.isdigit()] for words in (phrase, other))
+    return bool(phrase) and not (numbers and others and numbers != others)
 
 
 def _by_word(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:

@@ -11,10 +11,17 @@ KINDS = ("memory", "plasma", "follicular", "immature")
 ENTITIES = [
     *(Entity(f"B{n}", f"{kind} B cell", (f"{kind} B-lymphocyte",)) for n, kind in enumerate(KINDS)),
     Entity("N", "naive B cell"),
+    Entity("B", "cell"),
     *(Entity(f"{side}{n}", f"{side} {part}") for side in ("left", "right") for n, part in enumerate(("lung", "ear"))),
     Entity("E0", "fracture of bone", ("broken bone",)),
     Entity("E1", "fracture of rib", ("broken rib",)),
     Entity("L", "carcinoma of the lung"),
+    *(
+        Entity(f"G{n}", f"{gene} 3", (f"{gene} 4", f"{gene} iii"))
+        for n, gene in enumerate(("nexin", "actin", "gelsolin"))
+    ),
+    Entity("G9", "titin 4"),
+    Entity("H", "hepatitis a"),
     Entity("S0", "spastic ataxia, autosomal dominant"),
     Entity("S1", "ataxia, dominant spastic autosomal"),
 ]
@@ -30,6 +37,10 @@ ENTITIES = [
         ("fracture hip", None),
         ("autosomal dominant spastic ataxia", None),  # of two entities
         ("naive t lymphocyte", None),
+        ("titin 3", None),  # another number
+        ("lymphocyte", None),  # nothing of it would stay
+        ("hepatitis", None),
+        ("hepatitis of a", "hepatitis a"),
         ("", None),
     ],
 )
