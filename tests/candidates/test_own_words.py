@@ -16,10 +16,7 @@ ENTITIES = [
     Entity("E0", "fracture of bone", ("broken bone",)),
     Entity("E1", "fracture of rib", ("broken rib",)),
     Entity("L", "carcinoma of the lung"),
-    *(
-        Entity(f"G{n}", f"{gene} 3", (f"{gene} 4", f"{gene} iii"))
-        for n, gene in enumerate(("nexin", "actin", "gelsolin"))
-    ),
+    *(Entity(f"G{n}", f"{gene} 3", (f"{gene} 4",)) for n, gene in enumerate(("nexin", "actin", "gelsolin"))),
     Entity("G9", "titin 4"),
     Entity("H", "hepatitis a"),
     Entity("S0", "spastic ataxia, autosomal dominant"),
