@@ -1,16 +1,21 @@
 """Map names that an ontology lost to it, as curators map a list of terms; and check right ids and wrong ones.
 
     python -m benchmarks.terms metrics/terms hpo=hp.obo.gz mondo=mondo.json.gz
+    python -m benchmarks.terms metrics/terms doid=doid.json.gz,mondo_exactmatch_doid.sssom.tsv.gz
 
 Of each ontology, exact synonyms of some entities are taken out, names are embedded as ``quickstart`` does it, and
-``linker.map`` looks for the entities again. Peers compare spelling: rapidfuzz's token_sort_ratio, and TF-IDF of
-character n-grams. ``linker.check`` is given the right ids, and as many siblings, parents and other entities.
+``linker.map`` looks for the entities again. With mappings that curators made, in SSSOM, no name is taken out, and the
+terms are the subjects of mappings. Peers compare spelling: rapidfuzz's token_sort_ratio, and TF-IDF of character
+n-grams. ``linker.check`` is given the right ids, and as many siblings, parents and other entities.
 """
 
+import csv
+import gzip
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,16 +32,17 @@ Finder = Callable[[Sequence[str]], list[list[str]]]  # texts -> of each the ids 
 
 def main(
     output: Annotated[Path, typer.Argument(help="Gets knowledge bases, pipelines and figures; what is there is used.")],
-    ontologies: Annotated[list[str], typer.Argument(help="NAME=FILE, an ontology that `kb build` reads.")],
-    n: Annotated[int, typer.Option(help="Synonyms taken out of each.")] = 400,
+    ontologies: Annotated[list[str], typer.Argument(help="NAME=FILE or NAME=FILE,SSSOM: also mappings to it.")],
+    n: Annotated[int, typer.Option(help="Synonyms taken out of each, or subjects.")] = 400,
     seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
+    reader: Annotated[str | None, typer.Option(help="Of the ontologies, as for `kb build`.")] = None,
 ) -> None:
     """Print a row for each ontology and way."""
     try:
         report = {"machine": machine_note(), "n": n, "seed": seed, "ontologies": {}}
         for given in ontologies:
-            name, _, file = given.partition("=")
-            pipeline, held_out = prepare(Path(file), output / name, n, seed)
+            name, _, files = given.partition("=")
+            pipeline, held_out = prepare([*map(Path, files.split(","))], output / name, n, seed, reader)
             report["ontologies"][name] = found = measure(pipeline, held_out, seed)
             write_json(output / "terms.json", report)
             for way, figures in found.items():
@@ -47,50 +53,72 @@ def main(
         raise typer.Exit(2) from err
 
 
-def prepare(file: Path, folder: Path, n: int, seed: int) -> tuple[Path, list[list[str]]]:
-    """Build a pipeline without some synonyms, unless it is there.
+def prepare(
+    files: Sequence[Path], folder: Path, n: int, seed: int, reader: str | None = None
+) -> tuple[Path, list[list[str]]]:
+    """Build a pipeline, without some synonyms unless there are mappings; what is there is used.
 
     Returns:
-        Its folder, and each synonym with the id of its entity.
+        Its folder, and each synonym, or subject of a mapping, with the id of its entity.
 
     Raises:
         PelError: if a command fails.
     """
-    from dataclasses import replace
-
     from spacy_pel.kb import KnowledgeBase
 
     whole, kept, pipeline, chosen = (folder / name for name in ("whole", "kb", "pipeline", "held_out.json"))
     if not pipeline.is_dir():
-        _run("kb", "build", whole, "--reader", "obo", file)
-        entities = list(KnowledgeBase.from_disk(whole).entities())
-        owners: dict[str, set[str]] = {}
-        for entity in entities:
-            for name in (entity.canonical_name, *entity.aliases):
-                owners.setdefault(normalize_alias(name), set()).add(entity.concept_id)
-        pairs = sorted(
-            (alias, entity.concept_id)
-            for entity in entities
-            for alias in {normalize_alias(alias): alias for alias in entity.aliases}.values()
-            if len(owners[normalize_alias(alias)]) == 1
-            and normalize_alias(alias) != normalize_alias(entity.canonical_name)
-        )
+        ontology, *mappings = files
+        _run("kb", "build", whole, *(["--reader", reader] if reader else []), ontology)
+        kb = KnowledgeBase.from_disk(whole)
+        pairs = mapped(kb, mappings) if mappings else synonyms(kb)
         if len(pairs) < n:
             raise PelError(
-                f"Expected {n} exact synonyms in {file}, got {len(pairs)}. Choose another file, or a lower --n."
+                f"Expected {n} exact synonyms or mappings in {files[-1]}, got {len(pairs)}. "
+                "Choose another file, or a lower --n."
             )
         numbers = np.random.default_rng(seed).permutation(len(pairs))[:n]
         held_out = [list(pairs[number]) for number in numbers.tolist()]
-        lost = {normalize_alias(alias) for alias, _ in held_out}
-        left = (
-            replace(entity, aliases=tuple(name for name in entity.aliases if normalize_alias(name) not in lost))
-            for entity in entities
-        )
-        write_jsonl(folder / "kb.jsonl", (entity.to_json() for entity in left))
-        _run("kb", "build", kept, "--reader", "jsonl", folder / "kb.jsonl")
+        if not mappings:
+            lost = {normalize_alias(alias) for alias, _ in held_out}
+            left = (
+                replace(entity, aliases=tuple(name for name in entity.aliases if normalize_alias(name) not in lost))
+                for entity in kb.entities()
+            )
+            write_jsonl(folder / "kb.jsonl", (entity.to_json() for entity in left))
+            _run("kb", "build", kept, "--reader", "jsonl", folder / "kb.jsonl")
         write_json(chosen, held_out)
-        _run("quickstart", kept, pipeline)
+        _run("quickstart", whole if mappings else kept, pipeline)
     return pipeline, read_json(chosen)
+
+
+def synonyms(kb: Any) -> list[tuple[str, str]]:
+    """Those of one entity alone, with its id."""
+    entities = list(kb.entities())
+    owners: dict[str, set[str]] = {}
+    for entity in entities:
+        for name in names_of(entity):
+            owners.setdefault(normalize_alias(name), set()).add(entity.concept_id)
+    return sorted(
+        (alias, entity.concept_id)
+        for entity in entities
+        for alias in {normalize_alias(alias): alias for alias in entity.aliases}.values()
+        if len(owners[normalize_alias(alias)]) == 1 and normalize_alias(alias) != normalize_alias(entity.canonical_name)
+    )
+
+
+def mapped(kb: Any, mappings: Sequence[Path]) -> list[tuple[str, str]]:
+    """The subjects of exact mappings to one entity that is in the knowledge base, with its id."""
+    objects: dict[str, set[str]] = {}
+    for path in mappings:
+        with gzip.open(path, "rt", encoding="utf8") if path.suffix == ".gz" else path.open(encoding="utf8") as file:
+            rows = [line for line in file if not line.startswith("#")]
+        for row in csv.DictReader(rows, delimiter="\t"):
+            code = row["object_id"].partition(":")[2]
+            known = [one for one in (row["object_id"], code) if one in kb]
+            if row["predicate_id"] == "skos:exactMatch" and known:
+                objects.setdefault(row["subject_label"], set()).add(known[0])
+    return sorted((label, *ids) for label, ids in objects.items() if len(ids) == 1)
 
 
 def measure(pipeline: Path, held_out: Sequence[Sequence[str]], seed: int) -> dict[str, dict[str, float]]:
@@ -100,9 +128,9 @@ def measure(pipeline: Path, held_out: Sequence[Sequence[str]], seed: int) -> dic
     linker: Any = load_pipeline(pipeline).component
     terms, gold = ([pair[number] for pair in held_out] for number in (0, 1))
     linker.map(terms[:2])  # what is read when first asked for
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     matches = linker.map(terms, always=True)
-    rate = len(terms) / (time.perf_counter() - started)
+    rate, cpu = len(terms) / (time.perf_counter() - started), time.process_time() - used
     best = [[one.id, *(other.id for other in one.alternatives[:4])] for one in matches]
     answers = linker.map(terms)
     right = np.array([one.id == key for one, key in zip(answers, gold, strict=True)])
@@ -117,7 +145,7 @@ def measure(pipeline: Path, held_out: Sequence[Sequence[str]], seed: int) -> dic
         figures |= {f"right_or_broader>{bound}": (right | broader)[sure].mean() if sure.any() else 0.0}
     always = np.array([one.probability for one in matches])
     first = np.array([ids[0] == key for ids, key in zip(best, gold, strict=True)])
-    figures |= {"ece": calibration_error(always, first), "terms_per_second": rate}
+    figures |= {"ece": calibration_error(always, first), "terms_per_second": rate, "cpu_ms": 1000 * cpu / len(terms)}
     found = {"map": figures}
     for name, finder in peers(linker.kb).items():
         started = time.perf_counter()

@@ -14,8 +14,10 @@ from rapidfuzz.distance import OSA
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types.semantic_types import semantic_types
+from ..util import normalize_alias
 from .evidence import SurfaceForms
-from .name_evidence import rows_by_name
+from .name_evidence import NAMED, rows_by_name
+from .own_words import OwnWords
 from .words_around import Options, Reading, options_of, with_nouns
 
 _GROUP = {kind: row.group for kind, row in semantic_types().items()}
@@ -40,18 +42,24 @@ class FormReader:
     Args:
         kb: has the names.
         priors: counts of annotated text; None = there is none.
+        own_words: reads what names nothing as a name of the same words first; None = do without.
     """
 
-    def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None):
+    def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None, own_words: OwnWords | None = None):
         self.kb, self.priors = kb, AliasPriors.empty() if priors is None else priors
+        self.own_words = own_words
         self.readings: dict[str, Reading | None] = {}
 
     def read(self, forms: Sequence[str]) -> dict[str, Reading | None]:
         """What is read of surface forms, and of others before; None = it is read as it is."""
         readings = self.readings if len(self.readings) <= _KEPT else {}
         new = list(dict.fromkeys(form for form in forms if form not in readings))
-        parts = {form: options_of(form) for form in self._unknown(new)}
-        read = self._first(parts)
+        unknown, read = list(self._unknown(new)), {}
+        if self.own_words is not None:
+            named = {form: self.own_words.name_of(normalize_alias(form)) for form in unknown}
+            read = {form: Reading(0, len(form), name) for form, name in named.items() if name}
+        parts = {form: options_of(form) for form in unknown if form not in read}
+        read |= self._first(parts)
         mended = {form: self._mended(form, parts[form]) for form in parts if form not in read}
         readings |= dict.fromkeys(new) | read | self._first(mended)
         self.readings = readings
@@ -84,12 +92,11 @@ class FormReader:
         if not forms:
             return []
         distinct, which = SurfaceForms.of(forms)
-        ways = rows_by_name(self.kb, distinct)
+        ways = rows_by_name(self.kb, distinct, NAMED if derived else NAMED[:-1])
         kb_rows, counts, offsets = self.priors.counts([form.counted for form in distinct], normalized=True)
-        names = [name for name in ways if derived or name != "derivation"]
         rows: list[list[int]] = []
         for number, (start, end) in enumerate(pairwise(offsets.tolist())):
-            named = {row for name in names for row in ways[name][number].tolist()}
+            named = {row for rows_of in ways.values() for row in rows_of[number].tolist()}
             of_form, n = kb_rows[start:end], counts[start:end]
             if n[of_form < 0].sum() > _HARDLY * n.sum():  # annotated text hardly means an entity by it
                 named = set()

@@ -42,17 +42,22 @@ NAMED = tuple(_WAYS)
 _LEFT_OUT = ("cell", "pathway", "system")  # words that texts leave out
 
 
-def rows_by_name(kb: KnowledgeBase, forms: Sequence[Form]) -> dict[str, list[Rows]]:
+def rows_by_name(kb: KnowledgeBase, forms: Sequence[Form], ways: Sequence[str] = NAMED) -> dict[str, list[Rows]]:
     """Look up forms in the knowledge base. No type filter has a say in which way counts.
 
+    Args:
+        kb: the entities.
+        forms: in any order.
+        ways: the first of NAMED, or all.
+
     Returns:
-        For each of NAMED, and each form, the distinct rows of the entities that it names in this way.
+        For each of them, and each form, the distinct rows of the entities that it names in this way.
     """
     nothing = np.empty(0, dtype=np.int64)
     rows_of_ways: dict[str, list[Rows]] = {}
     waiting = list(range(len(forms)))
-    for way, lists_of in _WAYS.items():
-        lists = [(number, names) for number in waiting for names in lists_of(forms[number])]
+    for way in ways:
+        lists = [(number, names) for number in waiting for names in _WAYS[way](forms[number])]
         rows_of_names = iter(kb.rows_of_aliases([name for _, names in lists for name in names], normalized=True))
         rows_of_forms = rows_of_ways[way] = [nothing] * len(forms)
         for number, names in lists:

@@ -1,7 +1,7 @@
 """The commands ``map`` and ``check``: a list of terms to ids, and whether given ids are what texts mean."""
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +15,15 @@ from .quickstart import pipeline_of
 
 if TYPE_CHECKING:
     from ..pipeline.terms import PairCheck
+    from ..types import Document
 
 _PIPELINE = "A pipeline: its folder, or the name of an installed package. Or the folder of a KB."
 _SHOWN = 20  # pairs in the text
-_CHUNK = 1000  # pairs checked at a time
+_CHUNK = 1000  # pairs checked at a time, or a few more
 _TEXTS = ("text", "term", "subject_label", "name")
 _IDS = ("id", "kb_id", "object_id")
 _LABELS = ("label", "object_label")
+_LABEL = "label"
 
 TermColumn = Annotated[
     str | None, option("NAME", "Column or JSON key of the term. [default: term, text, name or label]", "--term-column")
@@ -98,10 +100,11 @@ def check(
 
     Example: spacy-pel check my_pipeline coded.csv doubts.csv --strict
     """
+    from ..corpora.document_stream import by_mentions
     from ..engines.output import PART_FORMATS, are_nested, output_format
     from ..engines.terms import term_queries, write_records
     from ..pipeline.saved import load_pipeline
-    from ..pipeline.terms import check_pairs
+    from ..pipeline.terms import SEVERAL, check_pairs
     from ..util import progress
 
     if report is not None:
@@ -112,11 +115,12 @@ def check(
     found: list[PairCheck] = []
     with pipeline_of(pipeline, report or Path(f"{pairs}.check")) as path:
         loaded = load_pipeline(Path(path))
-        starts = range(0, len(given), _CHUNK)
-        for start in progress(starts, description="Checking pairs (thousands)"):
-            texts, ids, labels, contexts = zip(*given[start : start + _CHUNK], strict=True)
-            queries = term_queries(loaded, ((text, "", context) for text, context in zip(texts, contexts, strict=True)))
-            found += check_pairs(loaded.component.linker, texts, queries, ids, labels)
+        texts = progress(given, description="Checking texts")
+        for documents in by_mentions(texts, lambda one: len(one.mentions), n_mentions=_CHUNK):
+            mentions = [(one, mention) for one in documents for mention in one.mentions]
+            surfaces = [one.text[mention.start : mention.end] for one, mention in mentions]
+            ids, labels = zip(*((SEVERAL.join(m.ids), one.meta.get(_LABEL, "")) for one, m in mentions), strict=True)
+            found += check_pairs(loaded.component.linker, surfaces, term_queries(loaded, documents), ids, labels)
     found.sort(key=lambda one: (not one.disagrees, one.probability))
     rows = [asdict(one) for one in found]
     if report is not None:
@@ -128,20 +132,21 @@ def check(
         raise typer.Exit(1)
 
 
-def _pairs(path: str, text_column: str | None, id_column: str | None) -> list[tuple[str, str, str, str]]:
-    """Text, id, label and context of the rows of a table, or of the mentions of an annotated corpus, that have an id.
+def _pairs(path: str, text_column: str | None, id_column: str | None) -> list["Document"]:
+    """Of an annotated corpus the documents; of a table one for each row, with its label in ``meta``. Those without an
+    id are left out.
 
     Raises:
-        PelError: if there are none, or a column is missing.
+        PelError: if none is left, or a column is missing.
     """
     from ..corpora import read_corpus
     from ..engines.corpus import Columns, Corpus, find_column, id_of
     from ..engines.terms import NO_TERM
     from ..pipeline.terms import SEVERAL
-    from ..types import NIL
+    from ..types import NIL, Document, Mention
 
     columns = Columns(text_column, usual=_TEXTS, option="--term-column")
-    corpus, pairs = Corpus(path, columns=columns), []
+    corpus, found = Corpus(path, columns=columns), list[Document]()
     if corpus.format not in (known := ("csv", "jsonl", "parquet", "tsv")):
         raise PelError(Errors.E640.format(got=corpus.format, known=", ".join(known)))
 
@@ -154,18 +159,19 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list[tu
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
         if isinstance(row.get("mentions"), list):
-            mentions = ((one.text, mention) for one in read_corpus(Path(path)) for mention in one.mentions)
-            pairs = [(text[one.start : one.end], SEVERAL.join(one.ids), "", text) for text, one in mentions]
+            found = [replace(one, meta={}) for one in read_corpus(Path(path))]
             break
         text, key = cell(row, (columns.of(row, where)[0],)) or "", cell(row, (id_column,) if id_column else _IDS)
         if key is None:
             got = ", ".join(row)
             raise PelError(Errors.E641.format(where=where, name=id_column or "id", got=got, option="--id-column"))
-        pairs.append((text, key, cell(row, _LABELS) or "", ""))
-    pairs = [pair for pair in pairs if pair[1] not in ("", NIL, NO_TERM)]
-    if not pairs:
+        mention = Mention(0, len(text), ids=tuple(filter(None, key.split(SEVERAL))))
+        found.append(Document("", text, [mention], meta={_LABEL: cell(row, _LABELS) or ""}))
+    for document in found:
+        document.mentions = [one for one in document.mentions if SEVERAL.join(one.ids) not in ("", NIL, NO_TERM)]
+    if not any(document.mentions for document in found):
         raise PelError(Errors.E670.format(path=path))
-    return pairs
+    return [document for document in found if document.mentions]
 
 
 def _text(result: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..kb import KnowledgeBase
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import BROADER, NO_PREFIX, TermMatch, find_term, match_terms, term_query
+from ..pipeline.terms import BROADER, NO_PREFIX, TermMatch, find_term, match_terms
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, logger, numbered_jsonl, write_jsonl
 from ..util.files import ending_of
@@ -30,12 +30,11 @@ Review = dict[tuple[str, str], Row]  # what was decided, by id and term of the r
 REVIEW = "review"
 _ALTERNATIVES = "alternatives"
 NO_TERM = "sssom:NoTermFound"
-# where only the vector is alike, "exact" says no more than that no words were left out
-_PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch", "vector": "skos:closeMatch"}
+_PREDICATES = {"exact": "skos:exactMatch", "broader": "skos:broadMatch", "close": "skos:closeMatch"}
 _BY_HAND = "semapv:ManualMappingCuration"
 _JUSTIFIED = {"vector": "semapv:SemanticSimilarityThresholdMatching", "correction": _BY_HAND, REVIEW: _BY_HAND}
 _LEXICAL = "semapv:LexicalMatching"
-_EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER", "vector": "INEXACT"}
+_EQUIVALENCES = {"exact": "EQUAL", "broader": "WIDER", "close": "INEXACT"}
 _PREFIXES = {
     "UMLS": "https://uts.nlm.nih.gov/uts/umls/concept/",
     "MESH": "http://id.nlm.nih.gov/mesh/",
@@ -74,15 +73,20 @@ class TermSettings:
         return cells[0], cells[1], cells[2]
 
 
-def term_queries(pipeline: LoadedPipeline, terms: Iterable[tuple[str, str, str]]) -> list[MentionQuery]:
-    """A query for each term, label and context; the term is read alone where the context has it nowhere."""
-    ask, kb = query_maker(pipeline.nlp, name=pipeline.name), pipeline.component.kb
-    queries: list[MentionQuery] = []
-    for term, label, context in terms:
-        places = find_term(term, context) if term else []
-        mentions = [Mention(start, start + len(term), label) for start in places[:1]]
-        queries += ask(Document("", context, mentions)) or [term_query(term, kb, label)]
+def term_queries(pipeline: LoadedPipeline, documents: Iterable[Document]) -> list[MentionQuery]:
+    """A query for each mention; one that is all of its text is read alone."""
+    ask, queries = query_maker(pipeline.nlp, name=pipeline.name), list[MentionQuery]()
+    for document in documents:
+        places = [(mention.start, mention.end) for mention in document.mentions]
+        queries += ask(document, alone=places == [(0, len(document.text))])
     return queries
+
+
+def term_document(term: str, label: str = "", context: str = "") -> Document:
+    """A term where a text has it first, or alone where that has it nowhere."""
+    start = next(iter(find_term(term, context) if term else []), None)
+    text, start = (term, 0) if start is None else (context, start)
+    return Document("", text, [Mention(start, start + len(term), label)])
 
 
 def map_documents(
@@ -100,7 +104,7 @@ def map_documents(
     keys = [(document.id, term) for document, (term, _, _) in zip(documents, rows, strict=True)]
     left = [row for key, row in zip(keys, rows, strict=True) if key not in settings.reviewed]
     with pipeline.nlp.memory_zone():
-        queries = term_queries(pipeline, left)
+        queries = term_queries(pipeline, starmap(term_document, left))
         types = [types for _, types, _ in left]
         matches = iter(match_terms(pipeline.component.linker, queries, types, top_k=top_k, always=settings.always))
     for document, key in zip(documents, keys, strict=True):
@@ -172,17 +176,13 @@ def _sssom_row(row: Row) -> Row:
     return {
         "subject_id": _curie(row["row"], "TERM"),
         "subject_label": row["term"],
-        "predicate_id": _PREDICATES.get(_relation(row), "skos:exactMatch"),
+        "predicate_id": _PREDICATES.get(row["relation"], "skos:exactMatch"),
         "object_id": NO_TERM if row["id"] == NIL else _curie(row["id"], NO_PREFIX),
         "object_label": row["name"],
         "mapping_justification": _JUSTIFIED.get(row["rests_on"], _LEXICAL),
         "confidence": row["probability"],
         "mapping_tool": "spacy_pel",
     }
-
-
-def _relation(row: Row) -> str:
-    return "vector" if (row["relation"], row["rests_on"]) == ("exact", "vector") else row["relation"] or ""
 
 
 def _curie(key: str, prefix: str) -> str:
@@ -211,7 +211,7 @@ def _usagi_row(row: Row) -> Row:
         "sourceFrequency": 1,
         "sourceAutoAssignedConceptIds": ";".join(one for one in ids if one != NIL),
         "matchScore": row["probability"],
-        "equivalence": _EQUIVALENCES.get(_relation(row), "UNMATCHED"),
+        "equivalence": _EQUIVALENCES.get(row["relation"], "UNMATCHED"),
     }
 
 

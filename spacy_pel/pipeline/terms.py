@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..candidates.form_reader import FormReader
 from ..candidates.name_evidence import NAMED
+from ..candidates.own_words import OwnWords
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery, make_queries
@@ -48,7 +50,7 @@ class TermMatch:
         id: of an entity, or "NIL".
         name: its preferred name; None for NIL.
         probability: P(right) of the answer.
-        relation: "exact", or "broader" if the entity is broader than the term; None for NIL.
+        relation: "exact", "close" if only the vector is alike, or "broader" if the entity is that; None for NIL.
         rests_on: "preferred name", "synonym", "annotated text", "spelling", "vector", "correction" or "list" (of short
             forms); None for NIL.
         alternatives: other entities, the likeliest first.
@@ -121,17 +123,18 @@ def match_terms(
         checked = check_entity_types(linker.kb, by_label, error=Errors.E537)
         linker.finder = replace(linker.finder, entity_types=linker.entity_types | checked)
     distinct, which = numbered(queries)
-    matches = [_match(linker.kb, *one, top_k) for one in zip(distinct, _answers(linker, distinct, always), strict=True)]
+    answers = _answers(linker, distinct, always)
+    shown = [list(dict.fromkeys([one.link.kb_id, *one.probabilities]))[: top_k + 1] for one in answers]
+    keys = list({key for ids in shown for key in ids} - {NIL})
+    (names,) = linker.kb.cells_at(linker.kb.rows(keys), "canonical_name")
+    name_of = dict(zip(keys, names, strict=True))
+    matches = []
+    for query, (link, probabilities, rests_on), (_, *others) in zip(distinct, answers, shown, strict=True):
+        alternatives = [Alternative(key, name_of[key], _digits(probabilities[key])) for key in others]
+        relation = "close" if (link.relation, rests_on) == ("exact", "vector") else link.relation
+        found = link.kb_id, name_of.get(link.kb_id), _digits(link.probability), relation, rests_on
+        matches.append(TermMatch(query.surface, *found, alternatives))
     return [matches[number] for number in which.tolist()]
-
-
-def _match(kb: KnowledgeBase, query: MentionQuery, answer: _Answer, top_k: int) -> TermMatch:
-    link = answer.link
-    others = {key: p for key, p in answer.probabilities.items() if key != link.kb_id}
-    alternatives = [Alternative(key, kb[key].canonical_name, _digits(p)) for key, p in list(others.items())[:top_k]]
-    name = None if link.kb_id == NIL else kb[link.kb_id].canonical_name
-    found = link.kb_id, name, _digits(link.probability), link.relation, answer.rests_on
-    return TermMatch(query.surface, *found, alternatives)
 
 
 def check_pairs(
@@ -195,8 +198,12 @@ def _as_in(kb: KnowledgeBase, key: str) -> str:
 
 
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
+    linker, memo = copy.copy(linker), linker.kb.memo
+    if "own_words" not in memo:
+        memo["own_words"] = OwnWords(linker.kb)
+    reader = FormReader(linker.kb, linker.finder.reader.priors, memo["own_words"])
+    linker.finder = replace(linker.finder, reader=reader)
     if always:
-        linker = copy.copy(linker)
         linker.threshold = np.inf  # 1 - a cosine may be above 1
     answers: list[_Answer] = []
     for start in range(0, len(queries), linker.batch_size):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from spacy_pel.corpora import write_corpus
+from spacy_pel.engines import terms as terms_of_engines
 from spacy_pel.types import Document, Mention
 from spacy_pel.util import write_jsonl
 
@@ -81,6 +82,8 @@ def test_sssom_and_usagi(folder, terms, tmp_path):
     done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "one.csv", "--always", "--format", "usagi")
     assert read(tmp_path / "one.sssom.tsv")[0]["predicate_id"] == "skos:closeMatch"
     assert read(tmp_path / "one.csv")[0]["equivalence"] == "INEXACT"
+    done("map", folder / "pipeline", tmp_path / "one.txt", tmp_path / "two.csv", "--always")
+    assert [(row["relation"], row["rests_on"]) for row in read(tmp_path / "two.csv")] == [("close", "vector")]
 
 
 def test_lines_always_and_columns(folder, terms, tmp_path):
@@ -167,6 +170,25 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     assert result["verdicts"] == {"agrees": 2}
 
 
+def test_check_reads_each_mention_at_its_place_and_a_document_once(folder, tmp_path, monkeypatch):
+    text = "CF means cystic fever (CF). In some texts, CF is a stroke."
+    first, last = text.index("(CF)") + 1, text.rindex("CF")
+    mentions = [Mention(start, start + 2, "ENTITY", ("C3",)) for start in (first, last)]
+    write_corpus(tmp_path / "gold.jsonl", [Document("d", text, [*mentions, Mention(0, 2, "ENTITY")])])
+    asked = []
+    maker = terms_of_engines.query_maker
+
+    def recorded(*args, **kwargs):
+        ask = maker(*args, **kwargs)
+        return lambda document, **how: asked.append((document, how)) or ask(document, **how)
+
+    monkeypatch.setattr(terms_of_engines, "query_maker", recorded)
+    result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
+    assert result["pairs"] == 2
+    [(document, how)] = asked
+    assert [one.start for one in document.mentions] == [first, last] and how == {"alone": False}
+
+
 def test_check_refuses_what_has_no_pairs(folder, tmp_path):
     (tmp_path / "in.csv").write_text("text,code\nstroke,C3\n")
     assert "--id-column" in refused("E641", "check", folder / "pipeline", tmp_path / "in.csv")
@@ -174,6 +196,8 @@ def test_check_refuses_what_has_no_pairs(folder, tmp_path):
     (tmp_path / "in.csv").write_text("text,id\n")
     refused("E670", "check", folder / "pipeline", tmp_path / "in.csv")
     refused("E642", "check", folder / "pipeline", tmp_path / "in.csv", tmp_path / "out.xlsx")
+    (tmp_path / "in.docs").write_text("stroke")
+    assert "--format" not in refused("E640", "check", folder / "pipeline", tmp_path / "in.docs")
     refused("E649", "check", folder / "pipeline", tmp_path / "in.csv", tmp_path / "in.csv")
     assert (tmp_path / "in.csv").read_text() == "text,id\n"
     write_jsonl(tmp_path / "in.jsonl", [{"id": "C3"}])
