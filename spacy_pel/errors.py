@@ -178,7 +178,7 @@ class Errors(metaclass=WithCodes):
     E351 = "Expected encoders that differ in their weights alone, but they also differ in: {differing}."
     E352 = "Expected max_length of at most {most}, the transformer's limit, got {got}. Decrease it."
     E353 = "The transformer has no weights. Set the name of TransformerTok2Vec.v1, or load a trained pipeline."
-    E354 = "Expected {got} to have a detector '{name}' of the same shape, with names or without. Use the settings of its model."
+    E354 = "Expected two pipelines with '{name}' of the same labels and layers. Train both from the same start."
     E356 = "The names of '{names}' need pel_mention_tagger, which gives them its mentions. Use it, or set names = null."
     E355 = "Expected layers from 1 to {most}, those of the transformer, got {got}. Leave layers out to keep all."
     E390 = "Invalid ranker config {path}: {got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
@@ -235,7 +235,7 @@ class Errors(metaclass=WithCodes):
     E522 = "The component '{name}' is not trained. Train it with 'spacy train', or load a trained pipeline."
     E523 = "Expected labelled mentions to train '{name}' on, got none. Check paths.train."
     E524 = "'{name}' has {columns} tags, two per label and one, but got {n} labels: {got}. Add the component again."
-    E525 = "Expected {pipeline} to have '{name}' with the labels {labels}, got {got}. Train both on them."
+    E525 = "Expected the teacher {teacher} to have '{name}' with the labels {labels}, got {got}. Train both on them."
     E526 = "Expected {where} to name labels, their ids or groups, got '{got}'{hint}. Labels: {labels}."
     E507 = "Expected {name} to be {expected}, got {got}. Change this setting of the component."
 

@@ -11,7 +11,9 @@ from spacy.cli.assemble import assemble_cli
 from spacy.cli.train import train
 from spacy.training import Example
 from spacy.util import load_config
+from typer.testing import CliRunner
 
+from spacy_pel.cli import pel_cli
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document, Entity, Mention
@@ -72,7 +74,7 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     )
 
 
-def test_ner_minilm_its_student_and_what_it_becomes(corpus, tiny_bert, tmp_path, monkeypatch):
+def test_ner_minilm_its_student_and_one_trained_further(corpus, tiny_bert, tmp_path, monkeypatch):
     """They learn, are saved with their weights, and load where the sources of these and scispaCy are gone."""
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
@@ -88,12 +90,19 @@ def test_ner_minilm_its_student_and_what_it_becomes(corpus, tiny_bert, tmp_path,
     trained = train_detector("ner_minilm.cfg", corpus, tmp_path / "ner", 60, **fast)
     student = {"paths.teacher": str(trained), "components.ner.model.tok2vec.layers": 1}
     small = train_detector("ner_fast.cfg", corpus, tmp_path / "ner_fast", 60, **fast, **student)
-    further = {"paths.start": str(small), "components.ner.model.tok2vec.layers": 1}
-    more = train_detector("ner_more.cfg", corpus, tmp_path / "ner_more", 5, **fast, **further)
+    of_fast = {key: value for key, value in fast.items() if key.startswith("training.")}
+    more = train_detector("ner_more.cfg", corpus, tmp_path / "more", 5, **of_fast, **{"paths.start": str(trained)})
+    result = CliRunner().invoke(
+        pel_cli, ["average", str(trained), str(more), str(tmp_path / "both"), "--weight", "0.7"]
+    )
+    assert result.exit_code == 0, result.output
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    wrong = CliRunner().invoke(pel_cli, ["average", str(trained), str(tmp_path / "blank"), str(tmp_path / "no")])
+    assert wrong.exit_code == 2 and "PEL-E354" in wrong.output and not (tmp_path / "no").exists()
     monkeypatch.setitem(sys.modules, "scispacy", None)
     shutil.rmtree(source)
     shutil.rmtree(tmp_path / "names")
-    for folder in (trained.rename(tmp_path / "moved"), small, more):
+    for folder in (trained.rename(tmp_path / "moved"), small, more, tmp_path / "both"):
         nlp = spacy.load(folder)
         assert spans_of(nlp(text) for text in TEXTS) == [[span] for span in FOUND]
 

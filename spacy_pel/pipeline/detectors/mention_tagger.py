@@ -41,7 +41,6 @@ _SETTINGS: dict[str, Any] = {
     },
     "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     "teacher": None,
-    "start": None,
     "labels_keep": None,
 }
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
@@ -76,8 +75,6 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         scorer: of ``doc.ents``.
         teacher: a pipeline with a larger detector of this name, to learn from as well as from the
             examples; read when training begins, and not part of the saved pipeline.
-        start: a pipeline with a detector of this name and shape, whose weights training starts from. What it knows of
-            names is learned again, so that no text of the training tells its own mentions.
         labels_keep: labels, their groups or ids of semantic types; mentions of others are left out. None = all.
     """
 
@@ -89,7 +86,6 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         model: Model[list[Doc], list[Floats2d]],
         scorer: Callable[..., Any] | None,
         teacher: str | None,
-        start: str | None,
         labels_keep: list[str] | None,
     ):
         self.nlp = nlp
@@ -98,7 +94,6 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         self.name = name
         self.scorer = scorer
         self.teacher = teacher
-        self.start = start
         self.labels_keep = labels_keep
         self._teacher: Any = None
         self.cfg: dict[str, Any] = {"labels": []}
@@ -309,22 +304,15 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         n = max(1, n)
         return total / n, [gradient / n for gradient in gradients]
 
-    def _detector_of(self, pipeline: str) -> Any:
-        """The component of this name, with the same tags.
-
-        Raises:
-            PelError: if the pipeline has no such component.
-        """
-        detector = spacy.load(pipeline).get_pipe(self.name)
-        if getattr(detector, "tags", None) != self.tags:
-            got, expected = ", ".join(getattr(detector, "labels", ())) or "none", ", ".join(self.labels)
-            raise PelError(Errors.E525.format(name=self.name, pipeline=pipeline, labels=expected, got=got))
-        return detector
-
     def _taught(self, docs: list[Doc]) -> list[Floats2d]:
         """The teacher's probabilities."""
         if self._teacher is None:
-            self._teacher = self._detector_of(str(self.teacher))
+            self._teacher = spacy.load(str(self.teacher)).get_pipe(self.name)
+            if getattr(self._teacher, "tags", None) != self.tags:
+                got = ", ".join(getattr(self._teacher, "labels", ())) or "none"
+                raise PelError(
+                    Errors.E525.format(name=self.name, teacher=self.teacher, labels=", ".join(self.labels), got=got)
+                )
         return self._teacher.model.begin_update(docs)[0]  # type: ignore[no-any-return]
 
     def initialize(
@@ -361,26 +349,33 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         for shim in (shim for layer in self.model.walk() for shim in layer.shims if hasattr(shim, "learn_names")):
             shim.learn_names(self.labels, lambda: map(self._marked, get_examples()))
         self.model.initialize(X=docs, Y=truth)
-        if self.start is not None:
-            try:
-                _take_weights(self.model, self._detector_of(self.start).model)
-            except (AttributeError, KeyError, RuntimeError, ValueError) as error:
-                raise PelError(Errors.E354.format(name=self.name, got=self.start)) from error
+
+    def move_towards(self, other: "MentionTagger", weight: float) -> None:
+        """Change the weights to those on the straight line to another detector's, trained from the same start: what it
+        has learned of other text, without all that it has forgotten.
+
+        Args:
+            other: has the same labels and the same layers.
+            weight: 0 = this one, 1 = the other.
+
+        Raises:
+            PelError: if it has not.
+        """
+        mine: Any
+        theirs: Any
+        try:
+            for mine, theirs in zip(self.model.walk(), other.model.walk(), strict=True):
+                for name in mine.param_names:
+                    own = mine.get_param(name)
+                    own += weight * (theirs.get_param(name) - own)
+                for shim, of_other in zip(mine.shims, theirs.shims, strict=True):
+                    shim.move_towards(of_other, weight)
+        except (AttributeError, KeyError, RuntimeError, ValueError) as error:
+            raise PelError(Errors.E354.format(name=self.name)) from error
 
     def _marked(self, example: Example) -> tuple[Doc, list[tuple[int, int, str]]]:
         mentions = [(ent.start_char, ent.end_char, ent.label_) for ent in example.reference.ents]
         return example.x, [mention for mention in mentions if mention[2] in self.labels]
-
-
-def _take_weights(model: Model[Any, Any], other: Model[Any, Any]) -> None:
-    """Those of another model, which has to have the same layers."""
-    mine: Any
-    theirs: Any
-    for mine, theirs in zip(model.walk(), other.walk(), strict=True):
-        for name in mine.param_names:
-            mine.get_param(name)[:] = theirs.get_param(name)
-        for shim, of_other in zip(mine.shims, theirs.shims, strict=True):
-            shim.start_from(of_other)
 
 
 def _before_of(text: str, first: int, ends: Mapping[int, int]) -> int:

@@ -150,11 +150,6 @@ class TowerShim(Shim):
             _keep_layers(transformer, self.settings.layers)
         self._set(tokenizer, transformer)
 
-    def start_from(self, other: "TowerShim") -> None:
-        """Take the weights of another layer of the same shape."""
-        self._tower().load_state_dict(other._tower().state_dict())
-        self._encode = None
-
     def _set(self, tokenizer: Any, transformer: Any) -> None:
         from ...encoders.pretrained import check_lengths
 
@@ -291,6 +286,15 @@ class TowerShim(Shim):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_encode": None}
+
+    def move_towards(self, other: "TowerShim", weight: float) -> None:
+        """Change the weights to those on the straight line to another layer's."""
+        theirs = other._tower().state_dict()
+        with torch.no_grad():
+            for name, values in self._tower().state_dict().items():  # these share the tower's memory
+                if values.is_floating_point():
+                    values.lerp_(theirs[name].to(values.dtype), weight)
+        self._encode = None
 
     # -- bytes -----------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def average(
     weight: Annotated[float, option("NUMBER", "Weight of OTHER; MODEL has the rest.", min=0, max=1)] = 0.5,
     as_json: bool = JSON,
 ) -> None:
-    """Average the weights of two bi-encoders.
+    """Average the weights of two bi-encoders, or of the detectors of two pipelines.
 
     The average of two trainings from the same start, e.g. with different losses, combines what both have learned. The
     average of a fine-tuned encoder and the one it was trained from regains what fine-tuning on one corpus made it
@@ -69,11 +69,33 @@ def average(
     Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
     training/encoder/model-best --weight 0.5
     """
+    if (model / "config.cfg").is_file():
+        emit({"model": str(_average_detectors(model, other, out, weight))}, as_json=as_json, text=key_values)
+        return
     from ..retriever.loop import average as average_encoders
 
     encoder = average_encoders(open_bi_encoder(model), open_bi_encoder(other), weight=weight)
     encoder.to_disk(out)
     emit({"model": str(out), "fingerprint": encoder.fingerprint}, as_json=as_json, text=key_values)
+
+
+def _average_detectors(model: Path, other: Path, out: Path, weight: float) -> Path:
+    """RAISES (PelError): if the pipelines have no detectors that can be averaged."""
+    import spacy
+
+    from ...pipeline.detectors.mention_tagger import MentionTagger
+
+    nlp: Any = spacy.load(model)
+    of_other: Any = dict(spacy.load(other).pipeline)
+    pairs = [(pipe, of_other.get(name)) for name, pipe in nlp.pipeline]
+    pairs = [pair for pair in pairs if all(isinstance(one, MentionTagger) for one in pair)]
+    if not pairs or any(mine.labels != theirs.labels for mine, theirs in pairs):
+        raise PelError(Errors.E354.format(name="pel_mention_tagger"))
+    for mine, theirs in pairs:
+        mine.move_towards(theirs, weight)
+    with atomic_path(out) as part:
+        nlp.to_disk(part)
+    return out
 
 
 @train_cli.command("mine", rich_help_panel="Train")

@@ -16,6 +16,8 @@ from spacy_pel.util.reading import Reading
 pytestmark = pytest.mark.slow
 
 NAME = "pel_mention_tagger"
+SIZES = {"width": 16, "depth": 2, "embed_size": 200, "window_size": 1, "pretrained_vectors": None}
+SIZES |= {"maxout_pieces": 2, "subword_features": False}
 GOLD = {
     "heart attack in the left kidney": [(0, 12, "DISEASE"), (20, 31, "SITE")],
     "fever and pain": [(0, 5, "DISEASE"), (10, 14, "DISEASE")],
@@ -30,8 +32,7 @@ def examples(nlp):
 def tagger(tok2vec=None, gold=examples):
     nlp = spacy.blank("en")
     if tok2vec is None:
-        sizes = {"width": 16, "depth": 2, "embed_size": 200, "window_size": 1, "pretrained_vectors": None}
-        tok2vec = {"@architectures": "spacy.HashEmbedCNN.v2", **sizes, "maxout_pieces": 2, "subword_features": False}
+        tok2vec = {"@architectures": "spacy.HashEmbedCNN.v2", **SIZES}
     pipe = nlp.add_pipe(NAME, config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}})
     nlp.initialize(lambda: gold(nlp))
     return nlp, pipe
@@ -113,19 +114,24 @@ def test_a_teacher_labels_text_without_annotations(tmp_path):
         other.update(examples(other))
 
 
-def test_training_starts_from_a_trained_detector(tiny_bert, tmp_path):
+@pytest.mark.parametrize("kind", ["network", "transformer"])
+def test_weights_move_towards_another_detector(kind, tiny_bert):
     layer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert), "rate": 0.5}
-    before, _, _ = trained(layer)
-    before.to_disk(tmp_path / "before")
-    nlp, pipe = tagger(layer)
-    assert any(spans(nlp(text)) != GOLD[text] for text in GOLD)
-    pipe.start = str(tmp_path / "before")
-    nlp.initialize(lambda: examples(nlp))
-    assert {text: spans(nlp(text)) for text in GOLD} == GOLD
-    other, of_other = tagger()
-    of_other.start = pipe.start
+    layer = None if kind == "network" else layer
+    (start, before), (_, after, _) = tagger(layer), trained(layer)
+    doc = start.make_doc("fever and pain")
+
+    def said():
+        return before.predict([doc])[0].probabilities
+
+    at_first, learned = said(), after.predict([doc])[0].probabilities
+    before.move_towards(after, 0.5)
+    between = said()
+    assert np.abs(between - at_first).max() > 0.01 and np.abs(between - learned).max() > 0.01
+    before.move_towards(after, 1.0)
+    np.testing.assert_allclose(said(), learned, atol=1e-5)
     with pytest.raises(PelError, match="E354"):
-        other.initialize(lambda: examples(other))
+        before.move_towards(tagger({"@architectures": "spacy.HashEmbedCNN.v2", **SIZES, "width": 8})[1], 0.5)
 
 
 @pytest.mark.parametrize(
