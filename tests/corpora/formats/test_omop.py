@@ -7,6 +7,7 @@ from datetime import date, datetime
 import pandas
 import pytest
 
+from spacy_pel import __version__
 from spacy_pel.corpora.formats.omop import OmopConcepts, write_omop
 from spacy_pel.errors import PelError
 
@@ -83,7 +84,7 @@ def test_rows(tmp_path):
     assert first == {
         **{"note_nlp_id": "1", "note_id": "17", "section_concept_id": "0", "snippet": 'No asthma, "no" gout.'},
         **{"offset": "3", "lexical_variant": "asthma", "note_nlp_concept_id": "0", "note_nlp_source_concept_id": "0"},
-        **{"nlp_system": "spacy-pel 0.1.0", "nlp_date": "2023-11-14", "nlp_datetime": "2023-11-14 22:13:20"},
+        **{"nlp_system": f"spacy-pel {__version__}", "nlp_date": "2023-11-14", "nlp_datetime": "2023-11-14 22:13:20"},
         **{"term_exists": "N", "term_temporal": ""},
         "term_modifiers": "id=C0004096;p_right=0.9;relation=broader;MESH=D001249;ICD10CM=J45,J45.909",
     }
