@@ -96,7 +96,7 @@ def calibrate(
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
     if also and refit_weights is not False:
-        raise PelError(Errors.E662)
+        raise PelError(Errors.E671)
     targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
     for target in targets:
         check_may_change(target)

@@ -61,7 +61,7 @@ def nlp():
         ("renal and hepatic failure", {"renal": "C0035078", "hepatic failure": "C0085605"}),
         ("caspases 3 and 9", {"caspases 3": "C0291573", "9": "C0910167"}),
         ("Vitamin D and A fib", {"Vitamin D": "C0042866", "fib": "C0004238"}),
-        ("Factor V and IV fluids", {"Factor V": "NIL"}),
+        ("Factor V and IV fluids", {"Factor V": "NIL", "IV fluids": "NIL"}),
         ("CXCL9, -10 and -11", {"CXCL9": "NIL", "-10": "NIL", "-11": "NIL"}),
         ("IL-1β and -6", {"IL-1β": "C0021753", "-6": "C0021760"}),
         ("IL-6, -8, and TNF", {"IL-6": "C0021760", "-8": "C0079633", "TNF": "C0041368"}),
