@@ -138,15 +138,17 @@ def calibrate(
 
     n_documents = len({one.id for one in documents if one.mentions})
     few = was_calibrated and not (folds or others or refit_weights) and n_documents < _FEW_DOCUMENTS
-    refits: list[Callable[..., Any]] = [] if asked or refit_weights is False else [all_weights]
-    refits += [threshold_only, p_right_only] if asked or few else [] if refits else [threshold_only]
+    refits: list[Callable[..., Any]] = [threshold_only if asked or refit_weights is False else all_weights]
+    if has_choice := asked or few:
+        refits = list(dict.fromkeys([*refits, threshold_only, p_right_only]))
     for refit in refits:
-        after = _cross_fitted(plain, parts, documents, refit) if n_documents <= _MANY_DOCUMENTS else None
-        if len(refits) == 1 or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
+        is_measured = has_choice or n_documents <= _MANY_DOCUMENTS
+        after = _cross_fitted(plain, parts, documents, refit) if is_measured else None
+        if not has_choice or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
             break
     else:
+        message("Nothing has changed: what is fitted on four fifths of the documents does not help on the last fifth")
         refit, after = _nothing, before
-        message("On the documents left out, nothing that was fitted on the others is better: nothing has changed")
     if 0 < n_nil < FEW_NIL:
         how: dict[Any, str] = {all_weights: "is unreliable. Use a larger corpus", threshold_only: "follows P(NIL)"}
         message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how.get(refit, 'stays as it was')}")
