@@ -16,20 +16,8 @@ from ..util.writing import write_text
 
 _ANSWER, _JUDGED, _TEXT = "answer", "right", "text"
 _OTHERS = ("other_1", "other_2", "other_3")
-_COLUMNS = (
-    "document",
-    "around",
-    "mention",
-    _ANSWER,
-    "name",
-    "p_right",
-    *_OTHERS,
-    _JUDGED,
-    "start",
-    "end",
-    "label",
-    _TEXT,
-)
+_WHERE = ("start", "end", "label")
+_COLUMNS = ("document", "around", "mention", _ANSWER, "name", "p_right", *_OTHERS, _JUDGED, *_WHERE, _TEXT)
 _CELL = 30_000  # characters of a text: a spreadsheet's cell holds 32,767
 _AROUND = 100  # characters on each side of a mention
 

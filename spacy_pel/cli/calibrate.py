@@ -128,14 +128,12 @@ def calibrate(
         # without NIL, P(right) would stay that of other weights
         return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[0], choose=choose)
 
-    def threshold_only(to_fit: Any, examples: Any) -> Any:
+    def threshold_only(to_fit: Any, examples: Any, choose: Any = choose) -> Any:
         refit_decision(to_fit, examples[0], choose=choose)
         if others:
             fit_trust(to_fit, [examples[0], *others])
 
-    def p_right_only(to_fit: Any, examples: Any) -> Any:
-        return refit_decision(to_fit, examples[0], choose=None)
-
+    p_right_only = partial(threshold_only, choose=None)
     n_documents = len({one.id for one in documents if one.mentions})
     few = was_calibrated and not (folds or others or refit_weights) and n_documents < _FEW_DOCUMENTS
     refits: list[Callable[..., Any]] = [threshold_only if asked or refit_weights is False else all_weights]
