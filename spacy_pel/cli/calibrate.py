@@ -88,6 +88,8 @@ def calibrate(
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if ask:
+        if apply_to or fold or also or precision is not None or refit_weights is not None:
+            raise PelError(Errors.E671)
         written = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return

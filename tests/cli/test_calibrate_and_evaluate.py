@@ -152,6 +152,7 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
         assert row["answer"] == ("NIL" if name in UNKNOWN else f"C{NAMES.index(name)}")
         assert 0.0 < float(row["p_right"]) < 1.0 and row["other_1"].split()[0] != row["answer"] and not row["right"]
     refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
+    refused("E671", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
     refused("E642", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", tmp_path / "asked.xlsx")
 
 
