@@ -42,10 +42,10 @@ class FormReader:
     Args:
         kb: has the names.
         priors: counts of annotated text; None = there is none.
-        own_words: reads what names nothing as a name of the same words first; None = do without.
+        own_words: read what names nothing as a name of the same words first, see ``OwnWords``.
     """
 
-    def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None, own_words: OwnWords | None = None):
+    def __init__(self, kb: KnowledgeBase, priors: AliasPriors | None, *, own_words: bool = False):
         self.kb, self.priors = kb, AliasPriors.empty() if priors is None else priors
         self.own_words = own_words
         self.readings: dict[str, Reading | None] = {}
@@ -55,8 +55,9 @@ class FormReader:
         readings = self.readings if len(self.readings) <= _KEPT else {}
         new = list(dict.fromkeys(form for form in forms if form not in readings))
         unknown, read = list(self._unknown(new)), {}
-        if self.own_words is not None:
-            named = {form: self.own_words.name_of(normalize_alias(form)) for form in unknown}
+        if self.own_words and unknown:
+            own = OwnWords.of(self.kb)
+            named = {form: own.name_of(normalize_alias(form)) for form in unknown}
             read = {form: Reading(0, len(form), name) for form, name in named.items() if name}
         parts = {form: options_of(form) for form in unknown if form not in read}
         read |= self._first(parts)

@@ -3,7 +3,7 @@ entities that are otherwise the same, "naive B-lymphocyte" means "naive B cell".
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from os.path import commonprefix
 
 from ..kb import KnowledgeBase
@@ -35,24 +35,36 @@ class OwnWords:
             return
         names, offsets = kb.normalized_names_at(kb.live_rows)
         words, entities = list(map(_words, names)), Counter[Exchange]()
-        owners = list(zip(kb.live_rows.tolist(), pairwise(offsets.tolist()), strict=True))
-        row_of: dict[Words, int] = {}  # of several entities the last
-        for row, (start, end) in owners:
+        rows_of = defaultdict[Words, list[int]](list)
+        for row, (start, end) in zip(kb.live_rows.tolist(), pairwise(offsets.tolist()), strict=True):
             for own, name in zip(words[start:end], names[start:end], strict=True):
-                row_of[own] = row
+                rows_of[own].append(row)
                 if self._names.setdefault(key := _key(own), (row, name))[0] != row:
                     self._names[key] = _SEVERAL, name
             pairs = combinations(filter(None, words[start : min(end, start + _COMPARED)]), 2)
             found = {_difference(one, other) for one, other in pairs if one[0] == other[0] or one[-1] == other[-1]}
             entities.update(found | {exchange[::-1] for exchange in found})
-        self._exchanges = _by_word(one for one, n in entities.items() if n >= _FEWEST and _is_allowed(*one))
-        same, led = Counter[Exchange](), Counter[Exchange]()
-        for row, (start, end) in owners:
-            for own in words[start:end]:
-                to = [(exchange, row_of[other]) for exchange, other in self._exchanged(own) if other in row_of]
-                led.update(exchange for exchange, _ in to)
-                same.update(exchange for exchange, other in to if other == row)
-        self._exchanges = _by_word(one for one, n in same.items() if n >= max(_FEWEST, _SURE * led[one]))
+        n_names = Counter(chain.from_iterable(words))  # by word
+        rarity = {phrase: min(map(n_names.__getitem__, phrase), default=len(names)) for phrase, _ in entities}
+        # the two ways of an exchange meet the same pairs of names: fewer are tried from the rarer phrase
+        allowed = (one for one, n in entities.items() if n >= _FEWEST and _is_allowed(*one))
+        self._exchanges = _by_word(one for one in allowed if (rarity[one[0]], one) < (rarity[one[1]], one[::-1]))
+        led, same = Counter[Exchange](), Counter[Exchange]()
+        for own, rows in rows_of.items():
+            for exchange, other in self._exchanged(own):
+                if others := rows_of.get(other):
+                    for one, start, to in ((exchange, rows, others), (exchange[::-1], others, rows)):
+                        led[one] += len(start)
+                        same[one] += start.count(to[-1])  # of several entities the last
+        self._exchanges = _by_word(one for one, n in same.items() if one[0] and n >= max(_FEWEST, _SURE * led[one]))
+
+    @classmethod
+    def of(cls, kb: KnowledgeBase) -> "OwnWords":
+        """Those of a knowledge base, learned when first asked for, which takes seconds, and again after a change."""
+        memo = kb.memo  # another object after each change
+        if "own_words" not in memo:
+            memo["own_words"] = cls(kb)
+        return memo["own_words"]  # type: ignore[no-any-return]
 
     def name_of(self, form: str) -> str | None:
         """The name, in normal form; None = there is none, or names of several entities.

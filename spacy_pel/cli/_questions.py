@@ -16,20 +16,8 @@ from ..util.writing import write_text
 
 _ANSWER, _JUDGED, _TEXT = "answer", "right", "text"
 _OTHERS = ("other_1", "other_2", "other_3")
-_COLUMNS = (
-    "document",
-    "around",
-    "mention",
-    _ANSWER,
-    "name",
-    "p_right",
-    *_OTHERS,
-    _JUDGED,
-    "start",
-    "end",
-    "label",
-    _TEXT,
-)
+_WHERE = ("start", "end", "label")
+_COLUMNS = ("document", "around", "mention", _ANSWER, "name", "p_right", *_OTHERS, _JUDGED, *_WHERE, _TEXT)
 _CELL = 30_000  # characters of a text: a spreadsheet's cell holds 32,767
 _AROUND = 100  # characters on each side of a mention
 
@@ -50,13 +38,15 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
         seed: of the choice.
 
     Raises:
-        PelError: if the table exists, or the pipeline finds no mention.
+        PelError: if the table exists or its name is no table's, or the pipeline finds no mention.
     """
     from ..corpora.document_stream import process_documents, text_pieces
     from ..engines.corpus import Corpus
+    from ..engines.output import output_format
     from ..pipeline.mentions import mention_record, mention_spans
     from ..pipeline.saved import load_pipeline
 
+    delimiter = {"csv": ",", "tsv": "\t"}[output_format("auto", output, ("tsv", "csv"))]
     if output.exists():
         raise unexpected(output, "no file", "one that may hold your answers", "Choose another with --output.")
     nlp, _, component = load_pipeline(pipeline)
@@ -73,7 +63,6 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
         by_form.setdefault(normalize_alias(found[number][1]["text"]), number)
     chosen = sorted(list(by_form.values())[:n])
     with write_text(output) as file:
-        delimiter = "," if ending_of(output) == ".csv" else "\t"
         write_rows(file, [_COLUMNS, *(_row(*found[number], component.kb) for number in chosen)], delimiter)
     return {"questions": len(chosen), "mentions": len(found), "forms": len(by_form), "output": str(output)}
 
@@ -131,7 +120,7 @@ def read_questions(path: Path, kb: Any) -> tuple[list[Document], int]:
 def _ids(judged: str, answer: str, kb: Any) -> tuple[str, ...] | None:
     """The ids that a judgement gives a mention: none of NIL; None if it is no judgement."""
     if judged.lower() == "no":  # another entity is meant: as of a mention of two, no single answer is right
-        return tuple(kb.ids_at([0, 1]))
+        return tuple(kb.ids_at(kb.live_rows[:2]))
     key = answer if judged.lower() == "yes" else judged
     if key.upper() == NIL:
         return ()

@@ -88,6 +88,8 @@ def calibrate(
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if ask:
+        if apply_to or fold or also or precision is not None or refit_weights is not None:
+            raise PelError(Errors.E622)
         written = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return
@@ -96,7 +98,7 @@ def calibrate(
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
     if also and refit_weights is not False:
-        raise PelError(Errors.E671)
+        raise PelError(Errors.E622)
     targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
     for target in targets:
         check_may_change(target)
@@ -128,25 +130,25 @@ def calibrate(
         # without NIL, P(right) would stay that of other weights
         return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[0], choose=choose)
 
-    def threshold_only(to_fit: Any, examples: Any) -> Any:
+    def threshold_only(to_fit: Any, examples: Any, choose: Any = choose) -> Any:
         refit_decision(to_fit, examples[0], choose=choose)
         if others:
             fit_trust(to_fit, [examples[0], *others])
 
-    def p_right_only(to_fit: Any, examples: Any) -> Any:
-        return refit_decision(to_fit, examples[0], choose=None)
-
+    p_right_only = partial(threshold_only, choose=None)
     n_documents = len({one.id for one in documents if one.mentions})
     few = was_calibrated and not (folds or others or refit_weights) and n_documents < _FEW_DOCUMENTS
-    refits: list[Callable[..., Any]] = [] if asked or refit_weights is False else [all_weights]
-    refits += [threshold_only, p_right_only] if asked or few else [] if refits else [threshold_only]
+    refits: list[Callable[..., Any]] = [threshold_only if asked or refit_weights is False else all_weights]
+    if has_choice := asked or few:
+        refits = list(dict.fromkeys([*refits, threshold_only, p_right_only]))
     for refit in refits:
-        after = _cross_fitted(plain, parts, documents, refit) if n_documents <= _MANY_DOCUMENTS else None
-        if len(refits) == 1 or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
+        is_measured = has_choice or n_documents <= _MANY_DOCUMENTS
+        after = _cross_fitted(plain, parts, documents, refit) if is_measured else None
+        if not has_choice or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
             break
     else:
+        message("Nothing has changed: what is fitted on four fifths of the documents does not help on the last fifth")
         refit, after = _nothing, before
-        message("On the documents left out, nothing that was fitted on the others is better: nothing has changed")
     if 0 < n_nil < FEW_NIL:
         how: dict[Any, str] = {all_weights: "is unreliable. Use a larger corpus", threshold_only: "follows P(NIL)"}
         message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how.get(refit, 'stays as it was')}")

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..candidates.form_reader import FormReader
 from ..candidates.name_evidence import NAMED
-from ..candidates.own_words import OwnWords
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery, make_queries
@@ -198,10 +197,8 @@ def _as_in(kb: KnowledgeBase, key: str) -> str:
 
 
 def _answers(linker: Linker, queries: Sequence[MentionQuery], always: bool) -> list[_Answer]:
-    linker, memo = copy.copy(linker), linker.kb.memo
-    if "own_words" not in memo:
-        memo["own_words"] = OwnWords(linker.kb)
-    reader = FormReader(linker.kb, linker.finder.reader.priors, memo["own_words"])
+    linker = copy.copy(linker)
+    reader = FormReader(linker.kb, linker.finder.reader.priors, own_words=True)
     linker.finder = replace(linker.finder, reader=reader)
     if always:
         linker.threshold = np.inf  # 1 - a cosine may be above 1

@@ -61,7 +61,7 @@ class Review:
         review = read_review(self.path) if self.path.exists() else {}
         self._decisions = usable_review(review, set(self._keys), self.kb)
         # kept in the file, in case the list or the knowledge base comes back
-        self._others = [decision for key, decision in review.items() if key not in self._decisions]
+        self._others = {key: decision for key, decision in review.items() if key not in self._decisions}
         self._lock = threading.Lock()
         self.map(list({types: number for number, (_, types, _) in enumerate(read)}.values()))  # finds unknown types
 
@@ -127,8 +127,9 @@ class Review:
                 match = {} if record is None else record["mentions"][0]
                 relation = None if now == NIL else match["relation"] if match.get("id") == now else "exact"
                 decisions[key] = {"id": key[0], "term": key[1], "kb_id": now, "relation": relation}
-            write_jsonl(self.path, [*self._others, *decisions.values()])
-            self._decisions = decisions
+            others = {other: decision for other, decision in self._others.items() if other != key}
+            write_jsonl(self.path, [*others.values(), *decisions.values()])
+            self._decisions, self._others = decisions, others
         return self.page(self._listed, [number])
 
     def export(self, to: str) -> bytes:

@@ -124,7 +124,7 @@ def test_p_right_of_links_learns_from_several_corpora(folder, calibrated, tmp_pa
     assert together["confidence"].pop("link") != twice["confidence"].pop("link")
     assert together == twice
     assert all(together[key] == before[key] for key in ("combiner", "nil_model"))
-    refused("E671", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
+    refused("E622", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
 
 
 def judged(path, calibrated, texts, answers):
@@ -152,6 +152,8 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
         assert row["answer"] == ("NIL" if name in UNKNOWN else f"C{NAMES.index(name)}")
         assert 0.0 < float(row["p_right"]) < 1.0 and row["other_1"].split()[0] != row["answer"] and not row["right"]
     refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
+    refused("E622", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
+    refused("E642", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", tmp_path / "asked.xlsx")
 
 
 def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):
@@ -176,6 +178,13 @@ def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):
         assert after["confidence"]["smallest"] == before["confidence"]["smallest"]
         means.append(p_right(out))
     assert means[1] < p_right(calibrated) < means[0]
+    header, *rows = (tmp_path / "0.tsv").read_text().splitlines()
+    for n, name in ((40, "many"), (1, "one")):  # more than the documents of a large corpus, and too few to tell
+        chosen = [row for row in rows if "\tyes\t" in row][: None if n > 1 else 4]
+        (tmp_path / f"{name}.tsv").write_text("\n".join([header, *chosen * n]) + "\n")
+        done("calibrate", calibrated, tmp_path / f"{name}.tsv", "--output", tmp_path / name)
+    assert learned(tmp_path / "many")["confidence"] != before["confidence"] and p_right(tmp_path / "many") > means[0]
+    assert learned(tmp_path / "one") == before
 
 
 def test_questions_that_cannot_be_read_name_their_row(folder, calibrated, tmp_path):

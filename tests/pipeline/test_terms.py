@@ -46,6 +46,26 @@ def test_terms_get_the_answers_of_documents(nlp, linker):
     assert linker.map([]) == []
 
 
+def test_own_words_are_learned_for_lists_where_a_term_names_nothing():
+    kinds = ("memory", "plasma", "follicular")
+    cells = [Entity(f"B{n}", f"{kind} B cell", (f"{kind} B-lymphocyte",)) for n, kind in enumerate(kinds)]
+    nlp = spacy.blank("en")
+    component = nlp.add_pipe("proxy_entity_linker", config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}})
+    component.initialize(lambda: [], kb_loader=lambda: KnowledgeBase([*cells, Entity("N", "naive B cell")]))
+
+    def linked():
+        doc = nlp.make_doc("naive B lymphocyte")
+        doc.ents = [Span(doc, 0, len(doc), label="X")]
+        return component(doc).ents[0]._.pel_candidates
+
+    component.map(["naive B cell", "plasma B-lymphocyte"])
+    assert "own_words" not in component.kb.memo
+    before = linked()
+    [match] = component.map(["naive B lymphocyte"])
+    assert match.id == "N" and match.relation == "exact" and "own_words" in component.kb.memo
+    assert linked() == before, "documents are read as before"
+
+
 def test_what_answers_rest_on(linker):
     terms = ["myocardial infarctions", "heart attack", "myocardial infarctoin", "asthmaa", "crhonic fatiguing"]
     matches = linker.map(terms, always=True)

@@ -103,6 +103,8 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     done("map", pipeline, terms, tmp_path / "out.jsonl", "--reviewed", file, "--n-process", 2)
     reviewed = [row["row"] for row in read_jsonl(tmp_path / "out.jsonl") if row["rests_on"] == "review"]
     assert reviewed == ["t0", "t2"] and caplog.text.count("2 of 4 decisions") == 1
+    review.decide(1, "C1")
+    assert [one["id"] for one in read_jsonl(file)] == ["x", "t0", "t2", "t1"], "the decision takes the place of the old"
     write_jsonl(file, [{"id": 1, "term": "a", "kb_id": "C1"}])
     refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
     refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)

@@ -15,6 +15,7 @@ from ...cli._output import JSON, emit, key_values, message
 from ...cli._saved_pipeline import encoder_folder, learned_path, read_learned
 from ...cli._settings import json_or_text
 from ...errors import Errors, PelError
+from ...pipeline.saved import load_pipeline, load_spacy, pipeline_folder
 from ...util import atomic_path, write_json
 
 Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
@@ -69,7 +70,7 @@ def average(
     Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
     training/encoder/model-best --weight 0.5
     """
-    if (model / "config.cfg").is_file():
+    if (pipeline_folder(model) / "config.cfg").is_file():
         emit({"model": str(_average_detectors(model, other, out, weight))}, as_json=as_json, text=key_values)
         return
     from ..retriever.loop import average as average_encoders
@@ -80,13 +81,11 @@ def average(
 
 
 def _average_detectors(model: Path, other: Path, out: Path, weight: float) -> Path:
-    """RAISES (PelError): if the pipelines have no detectors that can be averaged."""
-    import spacy
-
+    """RAISES (PelError): if one is no pipeline, or they have no detectors that can be averaged."""
     from ...pipeline.detectors.mention_tagger import MentionTagger
 
-    nlp: Any = spacy.load(model)
-    of_other: Any = dict(spacy.load(other).pipeline)
+    nlp = load_spacy(model)
+    of_other: Any = dict(load_spacy(other).pipeline)
     pairs = [(pipe, of_other.get(name)) for name, pipe in nlp.pipeline]
     pairs = [pair for pair in pairs if all(isinstance(one, MentionTagger) for one in pair)]
     if not pairs or any(mine.labels != theirs.labels for mine, theirs in pairs):
@@ -156,7 +155,6 @@ def ranker_train(
     Example: spacy-pel ranker train configs/ranker_minilm.cfg --output training/ranker --ranker.training.limit 2000
     """
     from ...pipeline.gold import query_maker
-    from ...pipeline.saved import load_pipeline
     from ..ranker.loop import RankTrainer
     from ..ranker.settings import read_rank_settings
 
@@ -318,7 +316,6 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
     from thinc.api import Config
 
     from ...pipeline.linker_data import CALIBRATION, update_linker_folder
-    from ...pipeline.saved import load_pipeline
 
     learned = read_learned(pipeline)
     name = learned_path(pipeline).parent.name
