@@ -22,7 +22,9 @@ _CELL = 30_000  # characters of a text: a spreadsheet's cell holds 32,767
 _AROUND = 100  # characters on each side of a mention
 
 
-def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: int) -> dict[str, Any]:
+def write_questions(
+    pipeline: Path, texts: Path, output: Path, *, text_column: str | None = None, n: int, seed: int
+) -> dict[str, Any]:
     """Link texts, and write some of the answers as a table to fill in.
 
     They are drawn at random, one of each form. What is fitted on so few answers is a line, whose bias and slope chance
@@ -34,6 +36,7 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
         pipeline: answers.
         texts: in any format that ``link`` reads; their annotation is not read.
         output: the table.
+        text_column: see ``Columns``.
         n: how many questions; fewer if there are fewer forms.
         seed: of the choice.
 
@@ -41,7 +44,7 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
         PelError: if the table exists or its name is no table's, or the pipeline finds no mention.
     """
     from ..corpora.document_stream import process_documents, text_pieces
-    from ..engines.corpus import Corpus
+    from ..engines.corpus import Columns, Corpus
     from ..engines.output import output_format
     from ..pipeline.mentions import mention_record, mention_spans
     from ..pipeline.saved import load_pipeline
@@ -50,7 +53,8 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
     if output.exists():
         raise unexpected(output, "no file", "one that may hold your answers", "Choose another with --output.")
     nlp, _, component = load_pipeline(pipeline)
-    pieces = (replace(one, text=piece) for one in Corpus(texts) for _, piece in text_pieces(one.text, _CELL))
+    corpus = Corpus(texts, columns=Columns(text_column))
+    pieces = (replace(one, text=piece) for one in corpus for _, piece in text_pieces(one.text, _CELL))
     found: list[tuple[Document, dict[str, Any]]] = []
     for document, docs, _ in process_documents(nlp, pieces, batch_size=nlp.batch_size):
         spans = ((start, span) for start, doc in docs for span in mention_spans(doc, component.spans_key))

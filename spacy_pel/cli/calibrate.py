@@ -12,7 +12,7 @@ from ..errors import Errors, PelError
 from ..util.console import percent, without_warnings
 from ..util.files import unexpected
 from ._app import pel_cli
-from ._options import Files, Pipeline, Seed, Texts, argument, option
+from ._options import Files, Pipeline, Seed, TextColumn, Texts, argument, option
 from ._output import JSON, emit, key_values, message, text_table
 from ._questions import is_questions, read_questions, write_questions
 
@@ -42,6 +42,7 @@ def calibrate(
     ask: Annotated[
         int | None, option("N", "Write N answers as a table to judge, to PATH or questions.tsv.", min=1)
     ] = None,
+    text_column: TextColumn = None,
     seed: Seed = 0,
     precision: Annotated[
         float | None,
@@ -89,8 +90,9 @@ def calibrate(
 
     if ask:
         if apply_to or fold or also or precision is not None or refit_weights is not None:
-            raise PelError(Errors.E622)
-        written = write_questions(pipeline, corpus, output or Path("questions.tsv"), n=ask, seed=seed)
+            raise PelError(Errors.E623)
+        questions = output or Path("questions.tsv")
+        written = write_questions(pipeline, corpus, questions, text_column=text_column, n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return
     if apply_to and output:

@@ -30,7 +30,7 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
 
     Returns:
         Document -> one query for each of its mentions, in order. With ``alone=True`` the mention is all there is to
-        read: no component is run.
+        read: of the components only those that find abbreviations, for what their lists say of a term.
     """
     component: Any = nlp.get_pipe(name)
     detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
@@ -44,10 +44,10 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
         forms: LongForms = {}
         listed: dict[tuple[int, int], Sense] = {}
         types: list[Vectors | None] = [None] * len(document.mentions)
-        if needed and document.mentions and not alone:
+        if document.mentions and (pipes := detectors if alone else needed):
             for offset, piece in text_pieces(text, nlp.max_length):
                 doc = nlp.make_doc(piece)
-                for pipe in needed:
+                for pipe in pipes:
                     doc = pipe(doc)
                 spans = [_within(doc, mention, offset) for mention in document.mentions]
                 types = [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from spacy_pel_studies.mixup import BinaryCrossEntropy
+from training import test_losses
 from training.test_losses import (
     batch,
     loss,
@@ -19,7 +20,6 @@ from training.test_losses import (
 )
 
 from spacy_pel.errors import PelError
-from training import test_losses
 
 __all__ = [
     "loss",

@@ -101,6 +101,12 @@ def test_a_row_with_a_section_counts_there_only(table):
         ("PMH: altered MS", "mental status"),  # a word beside it tells more than the section
         ("PE: unremarkable", "physical examination"),
         ("r/o PE", "pulmonary embolism"),
+        ("PD or HD", "peritoneal dialysis"),
+        ("AH/VH", "visual hallucinations"),
+        ("eGFR mutation", "glomerular filtration rate"),
+        ("EGFR mutation", "epidermal growth factor receptor"),  # as it is written, before other cases of another form
+        ("EGFR 52", "glomerular filtration rate"),
+        ("MMR deficient", "mismatch repair"),
     ],
 )
 def test_the_text_beside_a_form_tells_its_sense(text, expected):
@@ -128,6 +134,7 @@ def test_the_label_of_a_mention_is_a_cue(table):
         ("as is, it ran all day; he sat; ms and ra; never gave tips", []),  # words, and two letters in lower case
         ("HTNX XHTN HTN2", []),
         ("h/o lap chole", ["history of", "laparoscopic cholecystectomy"]),
+        ("liver bx, incl R hip fx", ["biopsy", "a word cut short", "bone fracture"]),
     ],
 )
 def test_where_a_form_begins_and_ends_and_how_it_may_be_written(text, expected):

@@ -152,8 +152,17 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
         assert row["answer"] == ("NIL" if name in UNKNOWN else f"C{NAMES.index(name)}")
         assert 0.0 < float(row["p_right"]) < 1.0 and row["other_1"].split()[0] != row["answer"] and not row["right"]
     refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
-    refused("E622", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
+    refused("E623", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
     refused("E642", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", tmp_path / "asked.xlsx")
+
+
+def test_questions_about_a_column_of_a_table(calibrated, tmp_path):
+    notes, asked = tmp_path / "notes.csv", tmp_path / "asked.tsv"
+    notes.write_text(f"id,note\n7,We saw {NAMES[0]}.\n")
+    ask = "calibrate", calibrated, notes, "--ask", 8, "--output", asked
+    refused("E641", *ask)
+    done(*ask, "--text-column", "note")
+    assert [(row["document"], row["mention"]) for _, row in open_table(asked, "right")[1]] == [("7", NAMES[0])]
 
 
 def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):

@@ -146,6 +146,14 @@ def test_gold_mentions_are_decided_in_the_same_way(make, house):
     assert [query.surface for query in query_maker(nlp)(document)] == ["HD"] * 2
 
 
+def test_a_term_that_stands_alone_is_decided_in_the_same_way(make, house):
+    nlp = make(str(house))
+    (query,) = query_maker(nlp)(Document("1", "HD", [Mention(0, 2, "", ())]), alone=True)
+    assert query.surface == "Hemodialysis"
+    (link,) = nlp.get_pipe(NAME).linker.link([query])
+    assert link.kb_id == "C08"
+
+
 def test_round_trips_take_the_table_along_without_its_path(make, house, tmp_path):
     nlp = make([str(house), "clinical"])
     texts = ["HD, XQ.", "Neurology: HD", "", "MI"]
