@@ -203,7 +203,6 @@ class Errors(metaclass=WithCodes):
     # Candidate generators: E443-E459
     E443 = "{path} was built from another knowledge base ({theirs}, yours is {ours}). Build the generator again."
     E444 = "The generator {generator} has not been built. Call build() or from_disk() first."
-    E445 = "Invalid settings of '{generator}': {got}. Write lists and parts as JSON: --set 'char_ngrams=[2, 5]'."
     E446 = "Expected a knowledge base with names to search, got {got}. Check what it was built from."
     E447 = "Expected {expected} for the setting '{setting}' of {generator}, got {got}. Fix the setting."
     E448 = "Expected the knowledge base of {generator}, with {least} rows or more, got {n} rows. Rebuild the generator."

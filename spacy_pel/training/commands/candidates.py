@@ -10,7 +10,7 @@ from ...cli._app import command_group
 from ...cli._kb import open_kb
 from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, argument, option
 from ...cli._output import JSON, emit, key_values, message, text_table
-from ...cli._settings import parse_settings
+from ...cli._settings import make_reader, parse_settings
 from ...errors import Errors, PelError
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def candidates_build(
     from ...util import atomic_path
     from ...util.files import folder_size
     from ...util.saved_folder import add_to_part
-    from ..recall import make_generator
 
-    made = make_generator(generator, parse_settings(settings or [], exact=False))
+    made = make_reader("pel_candidates", generator, parse_settings(settings or []))
     if made.needs_encoder:
         raise PelError(Errors.E449.format(generator=made.registered_name))
     entities = open_kb(kb)
