@@ -7,7 +7,6 @@ cross references and parents to it. Then the other readers add names with ids of
 them, and tables add facts about the ids. Last, preferred names are chosen, and twins become one entity.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -59,7 +58,7 @@ class Merge:
         self._curated: dict[str, set[tuple[str, str]]] = {}  # source -> curated pairs of term id and id
         self._passed_over: dict[str, str] = {}  # id that a term may be -> the id that it is
         self._prefixes: set[str] = set()  # of the base's ids
-        self._valid = re.compile(config.id_pattern).fullmatch
+        self._valid = config.id_pattern.fullmatch
         self._vocabularies = frozenset(config.xrefs)
         self._normalized = cache(normalize_alias)
 
