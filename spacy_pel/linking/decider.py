@@ -192,9 +192,9 @@ class Decider:
             [NIL if nil else own_ids[0] for nil, own_ids in zip(is_nil.tolist(), ids, strict=True)],
             ranked.nil_scores.tolist(),
             *(ids, scores, probabilities.tolist(), sets, learned),
-            np.where(np.isinf(thresholds), None, thresholds).tolist(),
+            [None if np.isinf(own_threshold) else own_threshold for own_threshold in thresholds.tolist()],
             labels_after_linking(kb, queries, table.kb_rows, shares),
-            np.where(is_nil, None, relations).tolist(),
+            [relation or None for relation in np.where(is_nil, "", relations).tolist()],
         )
         return list(map(Link, *columns))
 

@@ -518,11 +518,6 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     found: dict[str, list[Term]] = defaultdict(list)
     for name in source.files:
         path, columns = data / name, source.columns.get(name)
-        if columns is None:
-            terms = read_terms(path)
-        else:
-            keys = ("header", "id_prefix", "where", "separator", "xref_prefix")
-            terms = read_table(path, columns=columns, **{key: getattr(source, key) for key in keys})
-        for term in terms:
+        for term in read_terms(path) if columns is None else read_table(path, columns, source):
             found[term.id].append(term)
     return {term.id: term for term in map(merged, found.values()) if not (term.obsolete or is_obsolete(term.name))}

@@ -87,13 +87,7 @@ class LinkableMentions(NamedTuple):
 
 
 def measure_generator(
-    kb: KnowledgeBase,
-    generator: CandidateGenerator,
-    gold: LinkableMentions,
-    *,
-    split: bool = False,
-    seed: int = 0,
-    show_progress: bool = False,
+    kb: KnowledgeBase, generator: CandidateGenerator, gold: LinkableMentions, *, split: bool
 ) -> dict[str, Any]:
     """Measure recall@k and speed of one generator.
 
@@ -102,8 +96,6 @@ def measure_generator(
         generator: built from ``kb``.
         gold: the mentions whose entities are to be found.
         split: also measure seen and unseen entities separately.
-        seed: random seed of the bootstrap.
-        show_progress: show a progress bar.
 
     Returns:
         "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (mean
@@ -111,7 +103,7 @@ def measure_generator(
     """
     ranks, n_candidates, seconds = [], 0, 0.0
     starts = range(0, len(gold.mentions), _CHUNK)
-    for start in progress(starts, description=generator.registered_name, show=show_progress):
+    for start in progress(starts, description=generator.registered_name):
         block = slice(start, start + _CHUNK)
         started = time.perf_counter()
         table = generator.find_candidates(kb, gold.mentions[block], top_k=max(RECALL_AT))
@@ -122,17 +114,17 @@ def measure_generator(
             ranks.append(prediction.rank)
             prediction.candidates = []
     outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))
-    row: dict[str, Any] = _recall(outcomes, seed)
+    row: dict[str, Any] = _recall(outcomes)
     if split:
         for name, chosen in (("seen", outcomes.seen), ("unseen", ~outcomes.seen)):
-            row[name] = _recall(_only(outcomes, chosen), seed) if chosen.any() else None
+            row[name] = _recall(_only(outcomes, chosen)) if chosen.any() else None
     n = len(gold.mentions)
     row.update(candidates=n_candidates / n, mentions_per_second=n / max(seconds, 1e-9), seconds=seconds)
     return row
 
 
-def _recall(outcomes: Outcomes, seed: int) -> dict[str, Any]:
-    metrics = compute_metrics(outcomes, ks=RECALL_AT, seed=seed)
+def _recall(outcomes: Outcomes) -> dict[str, Any]:
+    metrics = compute_metrics(outcomes, ks=RECALL_AT)
     return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
 
 

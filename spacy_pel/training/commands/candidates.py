@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._kb import open_kb
-from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, argument, option
+from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Settings, argument, option
 from ...cli._output import JSON, emit, key_values, message, text_table
 from ...cli._settings import make_reader, parse_settings
 from ...errors import Errors, PelError
@@ -72,7 +72,6 @@ def candidates_eval(
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
     train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
-    seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
     """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
@@ -92,7 +91,7 @@ def candidates_eval(
     gold = LinkableMentions.read(entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts))
     rows: dict[str, dict[str, Any]] = {}
     for label, (generator, seconds) in loaded.items():
-        measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
+        measured = measure_generator(entities, generator, gold, split=bool(train))
         about = {"generator": generator.registered_name, "settings": generator.settings}
         rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
     n_documents = len({prediction.doc for prediction in gold.predictions})
