@@ -255,7 +255,6 @@ class Errors(metaclass=WithCodes):
     E625 = "Expected mentions with ids, but all {n} are NIL. Recall counts mentions whose entity is in the KB."
     E626 = "Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold training/fold_0=corpus/fold_0.jsonl"
     E630 = "Rows of kind 'mention' or 'form' need annotated text. Add: --mentions CORPUS.jsonl (training text only)."
-    E631 = "The index type '{name}' does not take the settings {got}. Remove them."
     E632 = "Expected the column '{name}', got the columns {got}. Name the right one with '{argument}'."
     E633 = "Expected strings in the column '{name}', got {got}. Convert it, or name another column."
     E634 = "Expected a path, or a URI of a file system that Arrow can open, got {path}: {got}. Fix it."

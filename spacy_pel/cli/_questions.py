@@ -54,7 +54,7 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
     """
     from ..corpora.document_stream import process_documents, text_pieces
     from ..engines.corpus import Corpus
-    from ..pipeline.mentions import mention_record, mention_spans
+    from ..pipeline.mentions import document_record
     from ..pipeline.saved import load_pipeline
 
     if output.exists():
@@ -62,10 +62,11 @@ def write_questions(pipeline: Path, texts: Path, output: Path, *, n: int, seed: 
     nlp, _, component = load_pipeline(pipeline)
     pieces = (replace(one, text=piece) for one in Corpus(texts) for _, piece in text_pieces(one.text, _CELL))
     found: list[tuple[Document, dict[str, Any]]] = []
-    for document, docs, _ in process_documents(nlp, pieces, batch_size=nlp.batch_size):
-        spans = ((start, span) for start, doc in docs for span in mention_spans(doc, component.spans_key))
-        records = (mention_record(component, span, len(_OTHERS) + 1, offset=start) for start, span in spans)
-        found += [(document, record) for record in records if record["probability"] is not None]  # of another component
+    for one in process_documents(nlp, pieces, batch_size=nlp.batch_size):
+        records = document_record(component, one, len(_OTHERS) + 1).get("mentions", ())
+        found += (
+            (one.document, record) for record in records if record["probability"] is not None
+        )  # of another linker
     if not found:
         raise PelError(Errors.E663.format(path=texts))
     by_form: dict[str, int] = {}
