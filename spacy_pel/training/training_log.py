@@ -29,10 +29,9 @@ class TrainingLog:
         resume_at: the checkpoint's step; 0 = a new training.
         total: number of updates, for the progress bar.
         metric: that selects the best model; the first score of each evaluation, for the learning curve.
-        show: show the progress bar.
     """
 
-    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool):
+    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str):
         self.output = output
         self.metrics_path, self.steps_path = output / "metrics.jsonl", output / "steps.jsonl"
         self.metric = metric
@@ -43,7 +42,7 @@ class TrainingLog:
         write_jsonl(self.metrics_path, self.records)
         write_jsonl(self.steps_path, _read_until(self.steps_path, resume_at))
         start = self.records[-1]["step"] if self.records else 0
-        self._bar = progress_bar("Training", total, show=show)
+        self._bar = progress_bar("Training", total)
         self._bar.initial = self._bar.n = start
 
     def best(self) -> dict[str, Any]:
