@@ -380,7 +380,6 @@ class Report:
                 read_settings(CONFIG, {**self.settings, **changed}),
                 Path(output),
                 gpu_id=gpu_id,
-                show_progress=False,
                 compiler=compiler,
                 seconds=seconds,
                 calls=self.sizes.calls,

@@ -81,7 +81,7 @@ def main(
     for n_entities in entities or [len(whole)]:
         for n_mentions in mentions or [len(everything)]:
             part, chosen = part_of(whole, everything, n_entities, n_mentions)
-            rows.append(mine_corpus(part, encoder, chosen, depth=depth, show_progress=True)[1])
+            rows.append(mine_corpus(part, encoder, chosen, depth=depth)[1])
             Console(stderr=True).print(rows[-1])
     table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in total, and of the parts")
     for name in _COLUMNS:

@@ -203,7 +203,6 @@ class Errors(metaclass=WithCodes):
     # Candidate generators: E443-E459
     E443 = "{path} was built from another knowledge base ({theirs}, yours is {ours}). Build the generator again."
     E444 = "The generator {generator} has not been built. Call build() or from_disk() first."
-    E445 = "Invalid settings of '{generator}': {got}. Write lists and parts as JSON: --set 'char_ngrams=[2, 5]'."
     E446 = "Expected a knowledge base with names to search, got {got}. Check what it was built from."
     E447 = "Expected {expected} for the setting '{setting}' of {generator}, got {got}. Fix the setting."
     E448 = "Expected the knowledge base of {generator}, with {least} rows or more, got {n} rows. Rebuild the generator."
@@ -256,7 +255,6 @@ class Errors(metaclass=WithCodes):
     E625 = "Expected mentions with ids, but all {n} are NIL. Recall counts mentions whose entity is in the KB."
     E626 = "Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold training/fold_0=corpus/fold_0.jsonl"
     E630 = "Rows of kind 'mention' or 'form' need annotated text. Add: --mentions CORPUS.jsonl (training text only)."
-    E631 = "The index type '{name}' does not take the settings {got}. Remove them."
     E632 = "Expected the column '{name}', got the columns {got}. Name the right one with '{argument}'."
     E633 = "Expected strings in the column '{name}', got {got}. Convert it, or name another column."
     E634 = "Expected a path, or a URI of a file system that Arrow can open, got {path}: {got}. Fix it."

@@ -15,9 +15,8 @@ from catalogue import RegistryError
 from typer.core import TyperGroup
 
 from ..errors import Errors, PelError, one_line
-from ..registry import registry
 from ..util import logger
-from ..util.config import import_code, line_in
+from ..util.config import describe_config_error, import_code, line_in
 from ..util.parsing import DATA_ERRORS
 from ._options import flag, option
 
@@ -103,7 +102,7 @@ def _reason(err: Any, ctx: Any) -> str:
     if isinstance(err, PelError):
         return str(err)
     if isinstance(err, RegistryError):  # a config names an unknown part
-        return " ".join(str(err).split()).split(" Available names:")[0] + registry.did_you_mean(str(err))
+        return describe_config_error(err)
     if isinstance(err, OSError):
         return ": ".join(str(part) for part in (err.strerror, err.filename) if part) or str(err)
     # the last net: no file may end in a traceback

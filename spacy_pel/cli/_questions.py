@@ -46,7 +46,7 @@ def write_questions(
     from ..corpora.document_stream import process_documents, text_pieces
     from ..engines.corpus import Columns, Corpus
     from ..engines.output import output_format
-    from ..pipeline.mentions import mention_record, mention_spans
+    from ..pipeline.mentions import document_record
     from ..pipeline.saved import load_pipeline
 
     delimiter = {"csv": ",", "tsv": "\t"}[output_format("auto", output, ("tsv", "csv"))]
@@ -56,10 +56,10 @@ def write_questions(
     corpus = Corpus(texts, columns=Columns(text_column))
     pieces = (replace(one, text=piece) for one in corpus for _, piece in text_pieces(one.text, _CELL))
     found: list[tuple[Document, dict[str, Any]]] = []
-    for document, docs, _ in process_documents(nlp, pieces, batch_size=nlp.batch_size):
-        spans = ((start, span) for start, doc in docs for span in mention_spans(doc, component.spans_key))
-        records = (mention_record(component, span, len(_OTHERS) + 1, offset=start) for start, span in spans)
-        found += [(document, record) for record in records if record["probability"] is not None]  # of another component
+    for one in process_documents(nlp, pieces, batch_size=nlp.batch_size):
+        records = document_record(component, one, len(_OTHERS) + 1).get("mentions", ())
+        # without one, it is of another linker
+        found += ((one.document, record) for record in records if record["probability"] is not None)
     if not found:
         raise PelError(Errors.E663.format(path=texts))
     by_form: dict[str, int] = {}

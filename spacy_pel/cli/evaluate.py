@@ -99,7 +99,7 @@ def estimate(
     from ..corpora.document_stream import process_documents
     from ..engines.corpus import Columns, Corpus
     from ..evaluation.metrics.groups import NO_NAME
-    from ..pipeline.mentions import mention_record, mention_spans
+    from ..pipeline.mentions import document_record
     from ..pipeline.saved import load_pipeline
 
     corpus = Corpus(texts, format_name, Columns(text_column, id_column))
@@ -110,12 +110,11 @@ def estimate(
         )
     mentions: list[dict[str, Any]] = []
     n_documents = n_left_out = 0
-    for _, pieces, error in process_documents(nlp, corpus, batch_size=nlp.batch_size):
+    for processed in process_documents(nlp, corpus, batch_size=nlp.batch_size):
         n_documents += 1
-        n_left_out += bool(error)
-        spans = (span for _, doc in pieces for span in mention_spans(doc, component.spans_key))
-        records = (mention_record(component, span, 0) for span in spans)
-        mentions += (record for record in records if record["probability"] is not None)  # of another component
+        n_left_out += bool(processed.error)
+        found = document_record(component, processed, 0).get("mentions", ())
+        mentions += (mention for mention in found if mention["probability"] is not None)  # of another component
     if not mentions:
         raise PelError(Errors.E663.format(path=texts))
     by_label: dict[str, list[dict[str, Any]]] = {}

@@ -13,7 +13,7 @@ from ._app import pel_cli
 from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, option
 from ._output import JSON, emit, key_values, message
 from ._saved_pipeline import encoder_folder
-from ._settings import split_names
+from ._settings import make_reader, split_names
 
 
 @pel_cli.command("index", rich_help_panel="Train")
@@ -95,8 +95,4 @@ def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None
     name = name or (like.vectors.name if like is not None else "faissivf")
     full_name = registry.parts("pel_indexes").get(name, name)
     kept = like.vectors.settings if like is not None and like.vectors.name == full_name else {}
-    make = registry.resolve_short("pel_indexes", name)
-    try:
-        return make(**{**kept, **settings})
-    except TypeError as err:
-        raise PelError(Errors.E631.format(name=name, got=", ".join(settings))) from err
+    return make_reader("pel_indexes", name, {**kept, **settings})

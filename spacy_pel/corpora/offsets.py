@@ -31,32 +31,21 @@ class OffsetCheck:
         self.strict = strict
         self.examples: list[str] = []
 
-    def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Place | None:
-        """Find the actual offsets of the mention.
+    def __call__(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Place | None:
+        """Find the actual offsets of a mention, of one part or several; dots and blanks between them do not matter.
 
         Args:
             text: the document's text.
-            start, end: the given character offsets.
+            spans: the given character offsets of the parts, in the order of the string.
             surface: the given string of the mention; other white space does not matter.
             where: file and line or document, for the error.
 
         Returns:
-            Offsets without white space at the ends, or None =
+            The offsets from the first part to the last, without white space at the ends, or None =
             leave the mention out.
 
         Raises:
             PelError: if strict and the text differs.
-        """
-        return self.parts(text, [(start, end)], surface, where=where)
-
-    def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Place | None:
-        """The same for a mention of several parts; dots and blanks between them do not matter.
-
-        Args:
-            spans: the offsets of the parts, in the order of the string.
-
-        Returns:
-            The offsets from the first part to the last.
         """
         self.count("mentions")
         written = text_at(text, spans, surface)

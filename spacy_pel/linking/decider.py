@@ -2,13 +2,13 @@
 trusted."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
 from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Rows, Scores
 from ..util.arrays import best_first, softmax
@@ -17,6 +17,9 @@ from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
 from .mention_types import LabelTypes, labels_after_linking
 from .query import Link, MentionQuery
 from .reranker import Reranker
+
+if TYPE_CHECKING:
+    from .linker import Linker
 
 Threshold = None | float | Mapping[str, float]  # as in the settings
 
@@ -142,47 +145,33 @@ class Decider:
         of_labels = [by_label[label] for label in labels]
         return np.where([value is None for value in of_labels], own, np.array(of_labels, dtype=np.float64))
 
-    def decide(
-        self,
-        kb: KnowledgeBase,
-        ranked: Ranked,
-        *,
-        top_k: int,
-        threshold: Threshold,
-        coverage: float | None,
-        nil_share: float | None,
-        priors: AliasPriors | None,
-    ) -> list[Link]:
+    def decide(self, linker: "Linker", ranked: Ranked, top_k: int) -> list[Link]:
         """Decide between the best candidate and NIL.
 
         Args:
-            kb: the entities.
+            linker: whose entities, settings and counts of annotated text they are.
             ranked: n mentions with their candidates.
             top_k: candidates returned for each mention.
-            threshold: the setting; None = the calibrated one.
-            coverage: how often a set has to hold the right answer; None = no sets.
-            nil_share: of such mentions; None = as in the calibration, or as expected.
-            priors: counts of annotated text; None = there is none.
 
         Returns:
             One for each mention.
         """
-        queries, table, matches = ranked.queries, ranked.table, ranked.matches
+        kb, queries, table, matches = linker.kb, ranked.queries, ranked.table, ranked.matches
         shares, forms = self.shares(table, ranked.scores), [query.form for query in queries]
         nil_scores: Floats = np.clip(ranked.nil_scores, 0.0, 1.0).astype(np.float64)
         trust = self.confidence.assess(table, shares, nil_scores, forms)
-        nil_share = self.expected_nil_share if nil_share is None else nil_share
+        nil_share = self.expected_nil_share if linker.nil_share is None else linker.nil_share
         if nil_share is not None:
             trust, shifted = self.confidence.shifted(trust, nil_scores, nil_share)
             nil_scores = np.where(table.has_candidates, shifted, 1.0)
             ranked = replace(ranked, nil_scores=nil_scores.astype(np.float32))
-        thresholds = self.thresholds([query.label for query in queries], shares.max(axis=1), threshold)
-        if threshold is None:
+        thresholds = self.thresholds([query.label for query in queries], shares.max(axis=1), linker.threshold)
+        if linker.threshold is None:
             thresholds[trust.unambiguous] = np.inf
         first = table.kb_rows[np.arange(len(queries)), ranked.scores.argmax(axis=1)]
         is_nil, of_link = (ranked.nil_scores > thresholds) | (first < 0), trust.link
-        if priors is not None and self.confidence.link_weights:
-            of_link = np.minimum(of_link, trust_in_short_forms(kb, priors, forms, first))
+        if linker.index is not None and self.confidence.link_weights:
+            of_link = np.minimum(of_link, trust_in_short_forms(kb, linker.index.priors, forms, first))
         probabilities = np.where(is_nil, trust.nil, of_link)
         learned: list[int | None] = [None] * len(queries)
         if matches is not None:
@@ -197,27 +186,17 @@ class Decider:
         # best first; ties keep the table's order; only what is returned becomes objects
         order = best_first(ranked.scores)
         ids, scores = _ids_and_scores(kb, table, ranked.scores, order[:, :top_k])
-        sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], coverage)
-        relations = np.where(is_nil, "", np.where(ranked.is_broader, "broader", "exact")).tolist()
-        labels = labels_after_linking(kb, queries, table.kb_rows, shares)
-        columns = (is_nil.tolist(), ids, scores, ranked.nil_scores.tolist(), probabilities.tolist(), sets, learned)
-        return [
-            Link(
-                kb_id=NIL if nil else own_ids[0],
-                nil_score=nil_score,
-                ids=own_ids,
-                scores=own_scores,
-                probability=probability,
-                id_set=id_set,
-                learned=entry,
-                threshold=None if np.isinf(own_threshold) else own_threshold,
-                label=label,
-                relation=relation or None,
-            )
-            for nil, own_ids, own_scores, nil_score, probability, id_set, entry, own_threshold, label, relation in zip(
-                *columns, thresholds.tolist(), labels, relations, strict=True
-            )
-        ]
+        sets = self._id_sets(kb, ranked, shares, order[:, :DEPTH], linker.coverage)
+        relations = np.where(ranked.is_broader, "broader", "exact")
+        columns: tuple[Iterable[Any], ...] = (
+            [NIL if nil else own_ids[0] for nil, own_ids in zip(is_nil.tolist(), ids, strict=True)],
+            ranked.nil_scores.tolist(),
+            *(ids, scores, probabilities.tolist(), sets, learned),
+            [None if np.isinf(own_threshold) else own_threshold for own_threshold in thresholds.tolist()],
+            labels_after_linking(kb, queries, table.kb_rows, shares),
+            [relation or None for relation in np.where(is_nil, "", relations).tolist()],
+        )
+        return list(map(Link, *columns))
 
     def _id_sets(
         self, kb: KnowledgeBase, ranked: Ranked, shares: Floats, order: Rows, coverage: float | None

@@ -221,15 +221,7 @@ class Linker:
 
     def decide(self, ranked: Ranked, top_k: int) -> list[Link]:
         """Decide between the best candidates and NIL; ``top_k`` candidates are returned for each mention."""
-        return self.decider.decide(
-            self.kb,
-            ranked,
-            top_k=top_k,
-            threshold=self.threshold,
-            coverage=self.coverage,
-            nil_share=self.nil_share,
-            priors=None if self.index is None else self.index.priors,
-        )
+        return self.decider.decide(self, ranked, top_k)
 
     # -- memory -----------------------------------------------------------------------------
 

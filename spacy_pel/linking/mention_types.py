@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,12 +179,3 @@ class LabelTypes:
             shares = {kind: (n + _SMOOTHING) / total for kind, n in counts.items()}
             smoothed[label] = shares, _SMOOTHING / total
         return smoothed
-
-    def state(self) -> dict[str, Any]:
-        """As JSON."""
-        return {label: dict(of_label) for label, of_label in self.counts.items()}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "LabelTypes":
-        """As saved by ``state``."""
-        return cls({label: dict(of_label) for label, of_label in state.items()})

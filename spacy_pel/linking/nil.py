@@ -19,6 +19,7 @@ The 65th nearest entity counts as unrelated, see ``evidence.unrelated_cosines``.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -315,7 +316,7 @@ class NetworkNil(_FittedNil):
         super().__init__()
         for name, least in {"hidden": 1, "members": 1, "epochs": 1, "directions": 0, "seed": 0, "l2": 0}.items():
             check_range(name, getattr(self, name), least=least)
-        self.record: TrackRecord | None = TrackRecord.empty() if self.track_record else None
+        self.record: TrackRecord | None = TrackRecord.of(Counter()) if self.track_record else None
         self._networks: list[_Network] = []
 
     def _default(self, table: CandidateTable, scores: Scores) -> Floats:
@@ -360,7 +361,7 @@ class NetworkNil(_FittedNil):
         if "record" in state:
             self.record = TrackRecord.from_state(state["record"])
         elif self.record is not None:
-            self.record = TrackRecord.empty()
+            self.record = TrackRecord.of(Counter())
         self._networks = [
             _Network(**{name: np.asarray(saved[name], np.float64) for name in _Network._fields})
             for saved in state.get("networks", ())

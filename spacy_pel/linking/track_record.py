@@ -9,7 +9,7 @@ where to expect that.
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,11 +80,6 @@ class SurfaceRecord:
             for kind, of_kind in counts.items()
         }
         return cls(frequent, (sum(counted.values()), sum(n for (_, nil, _), n in counted.items() if nil)))
-
-    @classmethod
-    def empty(cls) -> "SurfaceRecord":
-        """Of no mentions."""
-        return cls.of(Counter())
 
     def features(self, surfaces: Sequence[str]) -> dict[str, Scores]:
         """WORD_FEATURES, (n,) each, of mentions with these surface forms."""
@@ -163,7 +158,7 @@ class TrackRecord:
 
     ids: Sequence[str]
     counts: NDArray[np.int64]
-    surfaces: SurfaceRecord = field(default_factory=SurfaceRecord.empty)
+    surfaces: SurfaceRecord = field(default_factory=partial(SurfaceRecord.of, Counter()))
 
     @classmethod
     def of(cls, counted: Counter[Outcome]) -> "TrackRecord":
@@ -177,11 +172,6 @@ class TrackRecord:
                 counts[rows[outcome.first]] += n * np.array([1, outcome.right, outcome.nil])
             forms[outcome.form, outcome.nil, outcome.text] += n
         return cls(ids, counts, SurfaceRecord.of(forms))
-
-    @classmethod
-    def empty(cls) -> "TrackRecord":
-        """Before any calibration."""
-        return cls([], np.zeros((0, 3), dtype=np.int64))
 
     def added_to(self, table: CandidateTable, kb: KnowledgeBase, surfaces: Sequence[str]) -> CandidateTable:
         """The table with FEATURES of candidates and WORD_FEATURES of mentions.

@@ -257,7 +257,7 @@ def learned_state(linker: Linker) -> dict[str, Any]:
     optional = {
         "confidence": decider.confidence.state(),
         "reranker": {} if decider.reranker is None else _state(decider.reranker),
-        "label_types": decider.label_types.state(),
+        "label_types": dict(decider.label_types.counts),
         "generator": {} if generator == _DEFAULT_GENERATOR else {"kind": generator},
         "expected_nil_share": decider.expected_nil_share,
     }
@@ -306,7 +306,7 @@ def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
         logger.warning(Warnings.W503.format(name=name, what="the generator", saved=kind, now=now))
         return False
     if saved["combiner"]["kind"] == kind_of(decider.combiner):
-        decider.label_types = LabelTypes.from_state(saved.get("label_types", {}))
+        decider.label_types = LabelTypes(saved.get("label_types", {}))
     parts = {"combiner": decider.combiner, "reranker": decider.reranker, "nil_model": decider.nil_model}
     for key, part in parts.items():  # NIL model and threshold depend on the reranker
         saved_kind, part_kind = saved.get(key, {}).get("kind"), None if part is None else kind_of(part)

@@ -61,7 +61,6 @@ def load_spacy(path: str | Path) -> Any:
     from catalogue import RegistryError
     from thinc.api import ConfigValidationError
 
-    from ..registry import registry
     from .detectors.sci_tokenizer import add_run_rules
 
     folder = pipeline_folder(path)
@@ -83,13 +82,8 @@ def load_spacy(path: str | Path) -> Any:
         if str(path) in str(err):
             raise
         raise PelError(f"{err} (The pipeline is {path}.)") from err  # a setting in config.cfg
-    except ConfigValidationError as err:  # its text has the whole config
-        raise PelError(Errors.E601.format(path=config, got=describe_config_error(err))) from err
-    except RegistryError as err:  # a part that is not registered
-        got = " ".join(str(err).split())
-        hint = registry.did_you_mean(got)
-        got = got.split(" If you're using a custom function")[0] + hint if hint else shortened(got, 400)
-        raise PelError(Errors.E601.format(path=config, got=got.rstrip("."))) from err
+    except (ConfigValidationError, RegistryError) as err:  # the latter: a part that is not registered
+        raise PelError(Errors.E601.format(path=config, got=describe_config_error(err).rstrip("."))) from err
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err

@@ -247,11 +247,11 @@ def _digits(probability: float) -> float:
     return float(f"{probability:.6g}")
 
 
-def term_query(term: str, kb: KnowledgeBase, label: str = "") -> MentionQuery:
+def term_query(term: str, kb: KnowledgeBase) -> MentionQuery:
     """A term that is all there is to read. RAISES (PelError): if it is no text."""
     if not isinstance(term, str):
         raise PelError(Errors.E011.format(expected="texts or Spans", got=type(term).__name__))
-    return make_queries(term, [(0, len(term), label)], types=[None], forms={}, listed={}, kb=kb)[0]
+    return make_queries(term, [(0, len(term), "")], types=[None], forms={}, listed={}, kb=kb)[0]
 
 
 def find_term(term: str, text: str) -> list[int]:

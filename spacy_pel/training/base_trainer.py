@@ -55,22 +55,12 @@ class BaseTrainer:
 
     stream: ClassVar[int]  # number of the random stream; differs between trainings
 
-    def __init__(
-        self,
-        model: Any,
-        training: BaseTrainingSettings,
-        output: Path,
-        *,
-        seed: int,
-        gpu_id: int = -1,
-        show_progress: bool = True,
-    ):
+    def __init__(self, model: Any, training: BaseTrainingSettings, output: Path, *, seed: int, gpu_id: int = -1):
         self.model = model
         self.training = training
         self.output = Path(output)
         self.checkpoint = self.output / "checkpoint"  # folder of the latest one
         self.seed = seed
-        self.show_progress = show_progress
         self.device = find_device(gpu_id)
         self.bfloat16 = uses_bfloat16(training.mixed_precision, self.device)
         self._n_read = 0  # examples since this process started
@@ -150,7 +140,7 @@ class BaseTrainer:
             logger.info("Resuming at step %d, epoch %d", state.step, state.epoch)
         total, batches = self.training.n_updates(task.planner.batches_per_epoch), self._batches(task.planner, state)
         metric = self.training.dev.metric
-        log = TrainingLog(self.output, resume_at=state.step, total=total, metric=metric, show=self.show_progress)
+        log = TrainingLog(self.output, resume_at=state.step, total=total, metric=metric)
         if state.step == 0:
             self.model.changed()
             log.add_evaluation(0, 0, task.dev(self.model))

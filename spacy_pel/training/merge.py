@@ -7,7 +7,6 @@ cross references and parents to it. Then the other readers add names with ids of
 them, and tables add facts about the ids. Last, preferred names are chosen, and twins become one entity.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -59,7 +58,7 @@ class Merge:
         self._curated: dict[str, set[tuple[str, str]]] = {}  # source -> curated pairs of term id and id
         self._passed_over: dict[str, str] = {}  # id that a term may be -> the id that it is
         self._prefixes: set[str] = set()  # of the base's ids
-        self._valid = re.compile(config.id_pattern).fullmatch
+        self._valid = config.id_pattern.fullmatch
         self._vocabularies = frozenset(config.xrefs)
         self._normalized = cache(normalize_alias)
 
@@ -519,11 +518,6 @@ def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     found: dict[str, list[Term]] = defaultdict(list)
     for name in source.files:
         path, columns = data / name, source.columns.get(name)
-        if columns is None:
-            terms = read_terms(path)
-        else:
-            keys = ("header", "id_prefix", "where", "separator", "xref_prefix")
-            terms = read_table(path, columns=columns, **{key: getattr(source, key) for key in keys})
-        for term in terms:
+        for term in read_terms(path) if columns is None else read_table(path, columns, source):
             found[term.id].append(term)
     return {term.id: term for term in map(merged, found.values()) if not (term.obsolete or is_obsolete(term.name))}

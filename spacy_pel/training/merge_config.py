@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from ..errors import Errors
 from ..registry import registry
@@ -110,25 +110,11 @@ class MergeConfig(Strict):
 
     xrefs: list[str] = []
     sources: dict[str, MergeSource]
-    id_pattern: str = ".+"
+    id_pattern: re.Pattern[str] = re.compile(".+")
     most_names: int = 0
     name: str = ""
     licence: str = ""
-    _path: Path | str = "in memory"
-
-    @property
-    def path(self) -> Path | str:
-        """The file that it is from, for errors."""
-        return self._path
-
-    @field_validator("id_pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except (re.error, ValueError, RecursionError, OverflowError) as err:
-            raise ValueError(str(err)) from err
-        return pattern
+    path: Path | str = "in memory"  # of the file, for errors
 
     @model_validator(mode="after")
     def _sources_fit(self) -> "MergeConfig":
@@ -171,6 +157,4 @@ def parse_merge_config(section: Mapping[str, Any], path: Path | str = "in memory
             ids.
     """
     with explained(Errors.E142, path):
-        config = MergeConfig.model_validate(section)
-    config._path = path
-    return config
+        return MergeConfig.model_validate({**section, "path": path})

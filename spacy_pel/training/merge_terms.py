@@ -11,6 +11,7 @@ from ..ontologies.term import cell_parts
 from ..util import read_lines
 from ..util.files import Place, unexpected
 from ..util.parsing import read_cells
+from .merge_config import MergeSource
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs", "types", "parents")
 _LISTS = ("xrefs", "parents", "types", "replaced_by", "consider", "alt_ids")
@@ -18,27 +19,14 @@ _SSSOM = ("subject_id", "predicate_id", "object_id")
 _LABEL = "subject_label"
 
 
-def read_table(
-    path: Path,
-    *,
-    columns: Sequence[str | None],
-    header: bool = True,
-    id_prefix: str = "",
-    where: Mapping[str, Collection[str]] | None = None,
-    separator: str = "|",
-    xref_prefix: str = "",
-) -> Iterator[Term]:
+def read_table(path: Path, columns: Sequence[str | None], source: MergeSource) -> Iterator[Term]:
     """Stream the lines of a tab-separated table; several lines may describe the same term.
 
     Args:
         path: the file, plain or gzipped.
         columns: what each column holds: "id", "name", "synonyms",
             "definition", "xrefs", "types", "parents", or None (ignored).
-        header: the first line holds column names.
-        id_prefix: prepended to ids that lack it, e.g. "MESH:".
-        where: name of a column in the header -> the values whose lines are wanted.
-        separator: between the synonyms, xrefs, types or parents of a cell.
-        xref_prefix: prepended to xrefs that lack it.
+        source: says how the table is to be read.
 
     Yields:
         One per line.
@@ -51,12 +39,12 @@ def read_table(
         raise PelError(Errors.E141.format(path=path, got=list(columns), known=", ".join(FIELDS)))
     n_needed = max(position.values()) + 1
     # plain exports do not escape quotation marks
-    rows = read_cells(path, read_lines(path), quotes=header)
-    names = next(rows, (1, []))[1] if header else []
-    if unknown := sorted(set(where or ()) - set(names)):
+    rows = read_cells(path, read_lines(path), quotes=source.header)
+    names = next(rows, (1, []))[1] if source.header else []
+    if unknown := sorted(set(source.where) - set(names)):
         todo = "Fix the settings 'where' and 'header'."
         raise unexpected(Place(path, 1), f"a header with {', '.join(unknown)}", quoted(names), todo)
-    wanted = [(names.index(name), values) for name, values in (where or {}).items()]
+    wanted = [(names.index(name), values) for name, values in source.where.items()]
     n_needed = max([n_needed, *(at + 1 for at, _ in wanted)])
 
     for number, row in rows:
@@ -66,15 +54,15 @@ def read_table(
         if any(row[at].strip() not in values for at, values in wanted):
             continue
         cells = {name: row[at].strip() for name, at in position.items()}
-        term_id = cells["id"]
+        several = {name: cell_parts(cells.get(name, ""), source.separator) for name in FIELDS}
         yield Term(
-            id=_with_prefix(term_id, id_prefix),
+            id=_with_prefix(cells["id"], source.id_prefix),
             name=cells.get("name", ""),
-            synonyms=[(text, "exact") for text in cell_parts(cells.get("synonyms", ""), separator)],
+            synonyms=[(text, "exact") for text in several["synonyms"]],
             definition=cells.get("definition") or None,
-            xrefs=[_with_prefix(xref, xref_prefix) for xref in cell_parts(cells.get("xrefs", ""), separator)],
-            types=cell_parts(cells.get("types", ""), separator),
-            parents=[_with_prefix(parent, id_prefix) for parent in cell_parts(cells.get("parents", ""), separator)],
+            xrefs=[_with_prefix(xref, source.xref_prefix) for xref in several["xrefs"]],
+            types=several["types"],
+            parents=[_with_prefix(parent, source.id_prefix) for parent in several["parents"]],
             line=number,
         )
 

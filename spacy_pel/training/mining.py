@@ -87,7 +87,6 @@ def mine(
     *,
     depth: int,
     n_entities: int,
-    show_progress: bool = False,
 ) -> MiningResult:
     """Find the nearest entities of each mention, except its gold ones.
 
@@ -99,7 +98,6 @@ def mine(
         make_search: k -> the search, a ``TopK``, for the mentions' k nearest entities.
         depth: entities per mention.
         n_entities: total number of entities.
-        show_progress: show a bar with rate and time left.
 
     Returns:
         The negatives.
@@ -108,7 +106,7 @@ def mine(
     pieces = Ragged(np.concatenate([np.zeros(0, np.int64), *gold]), offsets_of(np.array([len(ids) for ids in gold])))
     search = make_search(depth + min(int(pieces.lengths.max(initial=0)), _MAX_GOLD))
     searching = 0.0
-    with progress_bar("Mining", n_entities, show=show_progress) as bar:
+    with progress_bar("Mining", n_entities) as bar:
         for rows, vectors in chunks:
             begun = time.perf_counter()
             search.add(rows, np.asarray(vectors, dtype=np.float32))

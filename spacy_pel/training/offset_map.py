@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError
-from ..types import ORIGINAL, Document, Mention, is_original
+from ..types import ORIGINAL, Document, is_original
 from ..util import fingerprint
 
 Span = tuple[int, int]
@@ -128,16 +128,3 @@ class Original(NamedTuple):
 def hash_of(text: str) -> str:
     """A hash that identifies an original text."""
     return fingerprint(text.encode("utf8", errors="surrogatepass"))
-
-
-def original_span(document: Document, mention: Mention) -> tuple[int, int]:
-    """The position of a mention of a preprocessed document in the original text.
-
-    Args:
-        document: as preprocessed, perhaps written and read again.
-        mention: in its text.
-
-    Returns:
-        Character offsets.
-    """
-    return Original.of(document).offsets.original_span(mention.start, mention.end)

@@ -20,7 +20,7 @@ def preprocess(
         steps: in this order. Each makes one, several or no documents of one.
 
     Yields:
-        What the last step makes; each leads back to its source by ``original_span``.
+        What the last step makes; each leads back to its source, see ``Original``.
     """
     for document in documents:
         made: list[Document] = [document]

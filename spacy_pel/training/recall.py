@@ -1,4 +1,4 @@
-"""Candidate generators by themselves: created by name or loaded from a folder, and their recall@k before ranking."""
+"""Candidate generators by themselves: loaded from a folder, and their recall@k before ranking."""
 
 import time
 from collections.abc import Iterable
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from catalogue import RegistryError
 
 from ..candidates.generator_base import check_origin
 from ..errors import Errors, PelError
@@ -18,36 +17,10 @@ from ..kb.compare import no_known_id
 from ..registry import registry
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
-from ..util.config import describe_config_error
 from ..util.saved_folder import read_part, reading
 
 RECALL_AT = (1, 2, 4, 8, 16, 32, 64)
 _CHUNK = 1024  # mentions at a time
-
-
-def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
-    """Create a registered generator, without building it.
-
-    Args:
-        name: its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
-        settings: as in a config: a part within it is {"@pel_...": NAME, ...}.
-
-    Returns:
-        The generator.
-
-    Raises:
-        PelError: if the name or a setting is unknown, or a value does not fit.
-    """
-    from spacy.util import registry as spacy_registry
-    from thinc.api import ConfigValidationError
-
-    registry.resolve_short("pel_candidates", name)
-    full = registry.parts("pel_candidates").get(name, name)
-    try:
-        config = {"generator": {"@pel_candidates": full, **settings}}
-        return spacy_registry.resolve(config)["generator"]  # type: ignore[no-any-return]
-    except (ConfigValidationError, RegistryError) as err:
-        raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
 
 
 def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> CandidateGenerator:
@@ -69,8 +42,8 @@ def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> Cand
     if kb is not None:
         check_origin(path, kb)
     with reading(path, "generator"):
-        generator = make_generator(meta["generator"], dict(meta["settings"]))
-    return generator.from_disk(path)
+        generator = registry.pel_candidates.get(meta["generator"])(**meta["settings"])
+    return generator.from_disk(path)  # type: ignore[no-any-return]
 
 
 class LinkableMentions(NamedTuple):
@@ -114,13 +87,7 @@ class LinkableMentions(NamedTuple):
 
 
 def measure_generator(
-    kb: KnowledgeBase,
-    generator: CandidateGenerator,
-    gold: LinkableMentions,
-    *,
-    split: bool = False,
-    seed: int = 0,
-    show_progress: bool = False,
+    kb: KnowledgeBase, generator: CandidateGenerator, gold: LinkableMentions, *, split: bool
 ) -> dict[str, Any]:
     """Measure recall@k and speed of one generator.
 
@@ -129,8 +96,6 @@ def measure_generator(
         generator: built from ``kb``.
         gold: the mentions whose entities are to be found.
         split: also measure seen and unseen entities separately.
-        seed: random seed of the bootstrap.
-        show_progress: show a progress bar.
 
     Returns:
         "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (mean
@@ -138,7 +103,7 @@ def measure_generator(
     """
     ranks, n_candidates, seconds = [], 0, 0.0
     starts = range(0, len(gold.mentions), _CHUNK)
-    for start in progress(starts, description=generator.registered_name, show=show_progress):
+    for start in progress(starts, description=generator.registered_name):
         block = slice(start, start + _CHUNK)
         started = time.perf_counter()
         table = generator.find_candidates(kb, gold.mentions[block], top_k=max(RECALL_AT))
@@ -149,17 +114,17 @@ def measure_generator(
             ranks.append(prediction.rank)
             prediction.candidates = []
     outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))
-    row: dict[str, Any] = _recall(outcomes, seed)
+    row: dict[str, Any] = _recall(outcomes)
     if split:
         for name, chosen in (("seen", outcomes.seen), ("unseen", ~outcomes.seen)):
-            row[name] = _recall(_only(outcomes, chosen), seed) if chosen.any() else None
+            row[name] = _recall(_only(outcomes, chosen)) if chosen.any() else None
     n = len(gold.mentions)
     row.update(candidates=n_candidates / n, mentions_per_second=n / max(seconds, 1e-9), seconds=seconds)
     return row
 
 
-def _recall(outcomes: Outcomes, seed: int) -> dict[str, Any]:
-    metrics = compute_metrics(outcomes, ks=RECALL_AT, seed=seed)
+def _recall(outcomes: Outcomes) -> dict[str, Any]:
+    metrics = compute_metrics(outcomes, ks=RECALL_AT)
     return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
 
 

@@ -11,7 +11,6 @@ from spacy.util import registry as spacy_registry
 from thinc.api import ConfigValidationError
 
 from ..errors import Errors, PelError, did_you_mean
-from ..registry import registry
 from ..util.config import MANY, describe_config_error
 
 Precision = Literal["auto", "no", "bf16"]
@@ -112,11 +111,7 @@ def explained(text: str, path: Path | str) -> Iterator[None]:
         ]
         raise PelError(text.format(path=path, got="; ".join(problems).removeprefix(": ").rstrip("."))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        got = describe_config_error(err)
-        hint = registry.did_you_mean(got)
-        # a suggestion helps more than the list of all registries
-        got = got.split(" Available names:")[0] if hint else got
-        raise PelError(text.format(path=path, got=got + hint)) from err
+        raise PelError(text.format(path=path, got=describe_config_error(err))) from err
 
 
 def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import torch
 from torch import Tensor
 
 from ..errors import PelError
-from ..util import atomic_path, logger, read_jsonl
-from ..util.console import is_share, percent
+from ..util import logger, read_jsonl, write_jsonl
+from ..util.console import is_share, percent, progress_bar
 
 _STEP_KEYS = ("loss", "grad_norm", "learn_rate")
 _MEANS = 30  # the line of the loss has this many independent points
@@ -30,12 +29,9 @@ class TrainingLog:
         resume_at: the checkpoint's step; 0 = a new training.
         total: number of updates, for the progress bar.
         metric: that selects the best model; the first score of each evaluation, for the learning curve.
-        show: show the progress bar.
     """
 
-    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str, show: bool):
-        from tqdm import tqdm
-
+    def __init__(self, output: Path, *, resume_at: int, total: int, metric: str):
         self.output = output
         self.metrics_path, self.steps_path = output / "metrics.jsonl", output / "steps.jsonl"
         self.metric = metric
@@ -43,13 +39,11 @@ class TrainingLog:
         # the time of a run excludes steps lost by an interruption
         self._began = time.perf_counter() - (self.records[-1].get("seconds", 0.0) if self.records else 0.0)
         self._window: list[dict[str, float]] = []
-        _write(self.metrics_path, self.records)
-        _write(self.steps_path, _read_until(self.steps_path, resume_at))
+        write_jsonl(self.metrics_path, self.records)
+        write_jsonl(self.steps_path, _read_until(self.steps_path, resume_at))
         start = self.records[-1]["step"] if self.records else 0
-        interval = 0.5 if sys.stderr.isatty() else 15.0
-        self._bar = tqdm(
-            total=total, initial=start, desc="Training", disable=not show, mininterval=interval, unit="step"
-        )
+        self._bar = progress_bar("Training", total)
+        self._bar.initial = self._bar.n = start
 
     def best(self) -> dict[str, Any]:
         """The record with the highest metric so far, the earlier on a tie. Step 0 does not count: it has no model."""
@@ -87,7 +81,7 @@ class TrainingLog:
             record["examples_per_second"] = rate
         record["seconds"] = time.perf_counter() - self._began  # includes evaluations
         self.records.append(record)
-        _write(self.metrics_path, self.records)
+        write_jsonl(self.metrics_path, self.records)
         logger.info("%s", ", ".join(f"{key} {shown(key, value)}" for key, value in record.items()))
         return record
 
@@ -137,11 +131,6 @@ def _read_until(path: Path, last: int) -> list[dict[str, Any]]:
                 break
             records.append(record)
     return records
-
-
-def _write(path: Path, records: list[dict[str, Any]]) -> None:
-    with atomic_path(path) as part:
-        part.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf8")
 
 
 def shown(name: str, value: Any) -> str:

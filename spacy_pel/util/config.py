@@ -1,6 +1,7 @@
 """Settings: config files, code of the user's own, the arguments of parts and the ranges of numbers."""
 
 import operator
+import re
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +9,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from ..errors import Errors, PelError, did_you_mean
+from ..errors import Errors, PelError, did_you_mean, shortened
+from ..registry import registry
 from .files import unexpected
 from .parsing import check_unicode
 
@@ -66,15 +68,17 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 
 
 def describe_config_error(err: Any) -> str:
-    """One line for thinc's ConfigValidationError: section, key and reason, and the known key
-    that is nearest to one that is not; for catalogue's RegistryError its text."""
+    """One line for thinc's ConfigValidationError: section, key and reason, and the known key that is nearest to one
+    that is not; for catalogue's RegistryError its text. A suggestion helps more than the list of all names."""
     reasons = []
     for error in getattr(err, "errors", None) or ():
         keys, message = [str(part) for part in error.get("loc", ())], error.get("msg", "").removeprefix("at root: ")
         is_unknown = keys and "unexpected argument" in message and isinstance(err.config, dict)
         hint = did_you_mean(keys[-1], map(str, err.config)) if is_unknown else ""
         reasons.append(f"{' -> '.join(keys)}: {message}{hint}")
-    return " ".join(("; ".join(reasons) or getattr(err, "desc", "") or str(err)).split())
+    text = " ".join(("; ".join(reasons) or getattr(err, "desc", "") or str(err)).split())
+    hint = registry.did_you_mean(text)
+    return re.split(" Available names:| If you're using", text)[0] + hint if hint else shortened(text, 400)
 
 
 MANY = 1_000_000  # of anything that a setting counts; more would not fit in memory

@@ -9,7 +9,7 @@ from spacy_pel.corpora import read_corpus, to_record, write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.training.corpora.restore import restored
-from spacy_pel.training.offset_map import original_span
+from spacy_pel.training.offset_map import Original
 from spacy_pel.training.preprocessing import preprocess
 from spacy_pel.types import Document, Mention
 
@@ -57,7 +57,9 @@ def test_each_mention_leads_back_to_itself(steps, tmp_path):
     again = list(read_corpus(tmp_path / "corpus.jsonl"))
     assert again == made and len({one.id for one in made}) == len(made)
     known = {(m.start, m.end, m.label, m.ids) for m in source.mentions}
-    seen = [(*original_span(one, m), m.label, m.ids) for one in again for m in one.mentions]
+    seen = [
+        (*Original.of(one).offsets.original_span(m.start, m.end), m.label, m.ids) for one in again for m in one.mentions
+    ]
     assert set(seen) <= known and len(set(seen)) == len(seen) >= 5
     assert {one.id for one in again} == {"d1"} and all(one.meta["journal"] == "J" for one in again)
     assert all(step.report for step in steps)
@@ -104,7 +106,7 @@ def test_lower_case():
     (made,) = make("lowercase")(document())
     assert made.text == TEXT.lower() and len(made.text) == len(TEXT) + 1  # the first letter becomes two
     assert surfaces(made) == [TEXT[m.start : m.end].lower() for m in document().mentions]
-    assert original_span(made, Mention(0, 6)) == (0, 5)
+    assert Original.of(made).offsets.original_span(0, 6) == (0, 5)
 
 
 def test_longest_mentions():

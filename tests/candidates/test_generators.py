@@ -10,7 +10,7 @@ from spacy_pel.candidates.evidence import FEATURES
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.training.recall import load_generator, make_generator
+from spacy_pel.training.recall import load_generator
 from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import MANIFEST, write_manifest
 
@@ -31,7 +31,7 @@ class Made:
 
     def __init__(self, name, kb, encoder, make_index, **settings):
         self.name, self.kb, self.encoder, self.settings = name, kb, encoder, settings
-        self.part = make_generator(name, settings)
+        self.part = registry.pel_candidates.get(name)(**settings)
         self.index = make_index(kb) if self.part.needs_encoder else None
         self.bind(self.part)
         self.part.build(kb)
@@ -160,7 +160,7 @@ def test_saved_and_loaded_into_another(made, kb, tmp_path):
     made.part.to_disk(tmp_path / "generator")
     assert not {file.suffix for file in (tmp_path / "generator").rglob("*")} & {".pkl", ".pickle", ".joblib"}
     table = made(*SURFACES)
-    other = make_generator(made.name, OTHERS.get(made.name, {}))
+    other = registry.pel_candidates.get(made.name)(**OTHERS.get(made.name, {}))
     for loaded in (other.from_disk(tmp_path / "generator"), load_generator(tmp_path / "generator", kb=kb)):
         made.bind(loaded)
         same(table, loaded.find_candidates(kb, mentions_of(*SURFACES)), exact=False)
@@ -188,7 +188,7 @@ def test_batch_equals_single(made):
 
 
 def test_not_built_is_said(name, kb, tmp_path):
-    part = make_generator(name, {})
+    part = registry.pel_candidates.get(name)()
     assert part.registered_name == name and isinstance(part.fingerprint, str)
     if name != "spacy-pel.AliasMatch.v1":
         with pytest.raises(PelError, match="E444|E456"):

@@ -25,11 +25,17 @@ def built(folder, tmp_path_factory):
 def test_numbers_reach_the_generator_as_numbers(folder, tmp_path):
     args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
     assert done(*args, "--set", "char_ngrams=[3, 4]").json["settings"]["char_ngrams"] == [3, 4]
-    refused("E445", *args[:3], tmp_path / "other", *args[4:], "--set", "char_ngrams=[3, 2.5]")
+    refused("E209", *args[:3], tmp_path / "other", *args[4:], "--set", "char_ngrams=[3, 2.5]")
 
 
 @pytest.mark.parametrize(
-    ("args", "code"), [(["--generator", "tfidf", "--set", "ngrams"], "E211"), (["--generator", "biencoder"], "E449")]
+    ("args", "code"),
+    [
+        (["--generator", "tfidf", "--set", "ngrams"], "E211"),
+        (["--generator", "tfidf", "--set", "ngrams=1"], "E208"),
+        (["--generator", "nothing"], "E001"),
+        (["--generator", "biencoder"], "E449"),
+    ],
 )
 def test_what_cannot_be_built(folder, tmp_path, args, code):
     result = run("candidates", "build", folder / "kb", tmp_path / "out", *args)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.recall import make_generator
+from spacy_pel.registry import registry
 from spacy_pel.types import Entity
 
 from .conftest import done, refused, run
@@ -24,7 +24,7 @@ LINKER = Path("proxy_entity_linker")
 @pytest.fixture(scope="module")
 def tfidf(folder, tmp_path_factory):
     path = tmp_path_factory.mktemp("generator") / "tfidf"
-    generator = make_generator("tfidf", {"char_ngrams": [2, 4]})
+    generator = registry.pel_candidates.get("spacy-pel.TfIdf.v1")(char_ngrams=(2, 4))
     generator.build(KnowledgeBase.from_disk(folder / "kb"))
     generator.to_disk(path)
     return path
@@ -73,7 +73,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
 
 def test_bad_input(folder, tfidf, alone, tmp_path):
     out = tmp_path / "out"
-    strange = make_generator("tfidf", {})
+    strange = registry.pel_candidates.get("spacy-pel.TfIdf.v1")()
     strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
     strange.to_disk(tmp_path / "strange")
     refused("E443", "candidates", "add", folder / "pipeline", tmp_path / "strange", out)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.training.offset_map import original_span
+from spacy_pel.training.offset_map import Original
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
@@ -39,7 +39,7 @@ def test_the_corpus(source):
     for document in made:
         original = originals[document.id]
         for mention in document.mentions:
-            start, end = original_span(document, mention)
+            start, end = Original.of(document).offsets.original_span(mention.start, mention.end)
             assert original.text[start:end].lower() == document.text[mention.start : mention.end]
     files = source / "low.jsonl", source / "back.jsonl", "--corpus", source / "dev.jsonl"
     assert done("corpus", "restore", *files, "--json").json["documents"] == 40

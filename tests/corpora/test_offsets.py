@@ -24,16 +24,16 @@ TEXT = "no fever,  high\nfever"
 )
 def test_one_span(start, end, surface, place, counted):
     report = new_report()
-    assert OffsetCheck(report)(TEXT, start, end, surface, where="here") == place
+    assert OffsetCheck(report)(TEXT, [(start, end)], surface, where="here") == place
     assert report == {**new_report(), "mentions": 1, **counted}
 
 
 def test_parts_become_the_covering_span():
     report = new_report()
     check = OffsetCheck(report)
-    assert check.parts(TEXT, [(0, 2), (16, 21)], "no ... fever", where="here") == (0, 21)
-    assert check.parts(TEXT, [(16, 21), (0, 2)], "fever no", where="here") == (0, 21)
-    assert check.parts(TEXT, [(0, 2), (16, 21)], "no pain", where="here") is None
+    assert check(TEXT, [(0, 2), (16, 21)], "no ... fever", where="here") == (0, 21)
+    assert check(TEXT, [(16, 21), (0, 2)], "fever no", where="here") == (0, 21)
+    assert check(TEXT, [(0, 2), (16, 21)], "no pain", where="here") is None
     assert report["mentions"] == 3 and report["dropped"] == 1
 
 
@@ -54,17 +54,17 @@ def test_many_mentions_of_a_long_text_take_time_in_proportion(blank):
     for n in (2000, 4000, 8000):
         text, check, Counted.taken = Counted("a" + blank * n + "b"), OffsetCheck(new_report()), 0
         for number in range(n // 10):
-            assert check(text, number, len(text), "b", where="x") is None
-            check.parts(text, [(1, 2), (len(text) - 1, len(text))], f"{blank} b", where="x")
+            assert check(text, [(number, len(text))], "b", where="x") is None
+            check(text, [(1, 2), (len(text) - 1, len(text))], f"{blank} b", where="x")
         taken.append(Counted.taken)
     assert taken[2] / taken[1] < 2.5 and taken[1] / taken[0] < 2.5
 
 
 def test_blanks_of_parts_do_not_count():
     text = "  old   and young mice  "
-    assert OffsetCheck(new_report()).parts(text, [(0, 6), (12, 24)], "old young mice", where="x") == (2, 22)
+    assert OffsetCheck(new_report())(text, [(0, 6), (12, 24)], "old young mice", where="x") == (2, 22)
     check = OffsetCheck(new_report())
-    assert check.parts(text, [(0, 2), (6, 8)], "", where="x") is None
+    assert check(text, [(0, 2), (6, 8)], "", where="x") is None
     assert check.report["dropped"] == 1 and check.report["mismatches"] == 0
 
 

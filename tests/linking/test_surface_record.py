@@ -44,7 +44,7 @@ def test_features_by_hand():
 
 
 def test_shape():
-    found = SurfaceRecord.empty().features(["Crohn's disease", "IL-2", "p 53", "--", ""])
+    found = SurfaceRecord.of(Counter()).features(["Crohn's disease", "IL-2", "p 53", "--", ""])
     assert [found[name].tolist() for name in SHAPE] == [
         [15, 4, 4, 2, 0],
         [2, 1, 2, 1, 0],
@@ -53,7 +53,7 @@ def test_shape():
         [0, 1, 1, 0, 0],
     ]
     assert all(found[f"{kind}_nil"].tolist() == [0] * 5 for kind in KINDS)  # no mentions: NIL or not
-    assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(WORD_FEATURES)
+    assert [values.shape for values in SurfaceRecord.of(Counter()).features([]).values()] == [(0,)] * len(WORD_FEATURES)
 
 
 @pytest.mark.slow

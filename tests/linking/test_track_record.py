@@ -1,6 +1,7 @@
 """The track record of first candidates: counts, features, and that they are computed out of fold."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_features_by_hand():
     )
     again = TrackRecord.from_state(json.loads(json.dumps(record.state())))
     assert again.state() == record.state()
-    empty = of_candidates(TrackRecord.empty(), [0, 3])
+    empty = of_candidates(TrackRecord.of(Counter()), [0, 3])
     assert empty["record_first"].tolist() == [0, 0] and set(empty["record_right"].tolist()) == {0}
     assert len(of_candidates(record, [])) == 3, "a mention without candidates"
 

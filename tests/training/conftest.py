@@ -95,7 +95,7 @@ def train(data):
     def run(output, resume=False, trainer=Trainer, config=CONFIG, **changes):
         overrides = {**data, **SMALL, **{name.replace("__", "."): v for name, v in changes.items()}}
         settings = read_settings(config, overrides)
-        return trainer(settings, output, show_progress=False).run(resume=resume)
+        return trainer(settings, output).run(resume=resume)
 
     return run
 

@@ -18,7 +18,7 @@ def lines(folder, name="steps"):
 
 
 def fill(folder, first, last, resume_at=0):
-    log = TrainingLog(folder, resume_at=resume_at, total=1000, metric="recall@1", show=False)
+    log = TrainingLog(folder, resume_at=resume_at, total=1000, metric="recall@1")
     for step in range(first, last + 1):
         log.add_step(step, {**VALUES, "loss": float(step)}, rate=1.0)
         if step % 2 == 0:
@@ -49,20 +49,20 @@ def test_cut_on_resuming_and_emptied_otherwise(tmp_path, tail):
 
 
 def test_before_the_first_update_there_are_scores_alone(tmp_path):
-    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="mrr", show=False)
+    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="mrr")
     log.add_evaluation(0, 0, {"recall@1": 0.9, "mrr": 0.9})
     assert log.best() == {}, "the untrained model is not saved"
     log.add_step(1, VALUES, rate=1.0)
     log.add_evaluation(1, 0, {"recall@1": 0.5, "mrr": 0.5}, rate=1.0)
     assert log.best()["step"] == 1
     assert list(lines(tmp_path, "metrics")[0]) == ["step", "epoch", "mrr", "recall@1", "seconds"]
-    resumed = TrainingLog(tmp_path, resume_at=1, total=2, metric="mrr", show=False)
+    resumed = TrainingLog(tmp_path, resume_at=1, total=2, metric="mrr")
     assert [record["step"] for record in resumed.records] == [0, 1]
 
 
 def test_people_read_percent_and_files_hold_shares(tmp_path, caplog):
     caplog.set_level("INFO", logger="spacy_pel")
-    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="recall@1", show=False)
+    log = TrainingLog(tmp_path, resume_at=0, total=2, metric="recall@1")
     log.add_step(1, {**VALUES, "accuracy": 0.3214}, rate=1.0)
     log.add_evaluation(1, 0, {"recall@1": 0.41, "mrr": 0.5}, rate=1.0)
     assert "accuracy 32.1%" in caplog.text and "recall@1 41.0%, mrr 50.0%" in caplog.text

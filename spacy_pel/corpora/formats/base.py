@@ -93,7 +93,7 @@ class CorpusReaderBase(ABC):
             spans: its parts; several = a discontinuous mention, which
                 becomes the covering span and is listed in the document's meta.
         """
-        place = self.check.parts(document.text, spans, surface, where=where)
+        place = self.check(document.text, spans, surface, where=where)
         if place is None:
             return
         if len(spans) > 1:

@@ -196,7 +196,7 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str, name: str)
         if 0 <= start < end <= len(text) and surface in (None, text[start:end]):
             check.report["mentions"] += 1
             document.mentions.append(mention)
-        elif span := check(text, start, end, surface or "", where=where):
+        elif span := check(text, [(start, end)], surface or "", where=where):
             document.mentions.append(replace(mention, start=span[0], end=span[1]))
     return document
 

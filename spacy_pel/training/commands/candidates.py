@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._kb import open_kb
-from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Seed, Settings, argument, option
+from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Settings, argument, option
 from ...cli._output import JSON, emit, key_values, message, text_table
-from ...cli._settings import parse_settings
+from ...cli._settings import make_reader, parse_settings
 from ...errors import Errors, PelError
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def candidates_build(
     from ...util import atomic_path
     from ...util.files import folder_size
     from ...util.saved_folder import add_to_part
-    from ..recall import make_generator
 
-    made = make_generator(generator, parse_settings(settings or [], exact=False))
+    made = make_reader("pel_candidates", generator, parse_settings(settings or []))
     if made.needs_encoder:
         raise PelError(Errors.E449.format(generator=made.registered_name))
     entities = open_kb(kb)
@@ -73,7 +72,6 @@ def candidates_eval(
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
     train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
-    seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
     """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
@@ -93,7 +91,7 @@ def candidates_eval(
     gold = LinkableMentions.read(entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts))
     rows: dict[str, dict[str, Any]] = {}
     for label, (generator, seconds) in loaded.items():
-        measured = measure_generator(entities, generator, gold, split=bool(train), seed=seed, show_progress=True)
+        measured = measure_generator(entities, generator, gold, split=bool(train))
         about = {"generator": generator.registered_name, "settings": generator.settings}
         rows[label] = {**measured, "build_seconds": seconds, **about, "fingerprint": generator.fingerprint}
     n_documents = len({prediction.doc for prediction in gold.predictions})

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ...cli._app import command_group
-from ...cli._options import Corpus, Files, KBForTypes, Seed, Settings, TextColumn, argument, option
+from ...cli._options import Corpus, Files, KBForTypes, Settings, TextColumn, argument, option
 from ...cli._output import JSON, emit, first_rows, key_values, type_rows
 from ...errors import Errors, PelError
 
@@ -38,7 +38,6 @@ def corpus_restore(
     source: Annotated[Path, argument("INPUT", "The preprocessed corpus, a folder of `evaluate`, or a file of `link`.")],
     output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
     corpus: Annotated[Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the original one.")],
-    seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
     """Map the mentions of a preprocessed corpus back to the original texts.
@@ -51,7 +50,7 @@ def corpus_restore(
 
     result: dict[str, Any] = {"output": str(output)}
     if source.is_dir():
-        metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus, seed=seed)
+        metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus)
         result.update(mentions=metrics["n"], documents=metrics["n_documents"])
     else:
         originals = {document.id: document for document in read_corpus(corpus)}

@@ -1,5 +1,6 @@
 """The commands ``compare`` and ``report``, which look at what ``evaluate`` wrote."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -40,9 +41,10 @@ def compare(
     from ...evaluation.metrics.groups import GROUPINGS, NO_NAME, MentionGroups
     from ...evaluation.outcomes import read_run
     from ..report.compare import compare_runs
+    from ..report.report import fill_types
 
     groups = MentionGroups(GROUPINGS[group_by])
-    watch = [_fill_types(open_kb(kb))] if kb else []
+    watch = [partial(fill_types, open_kb(kb))] if kb else []
     a = read_run(dir_a, watch=[*watch, groups.add])
     masks = groups.masks()
     if group_by == "type" and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
@@ -93,7 +95,6 @@ def report(
     kb: KBForTypes = None,
     title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
     max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
-    seed: Seed = 0,
     as_json: bool = JSON,
 ) -> None:
     """Write one HTML page with tables, curves and an error browser. It works offline.
@@ -105,9 +106,7 @@ def report(
     from ..report.report import make_report
 
     opened = open_kb(kb) if kb else None
-    watch = [] if opened is None else [_fill_types(opened)]
-    given: dict[str, Any] = {"corpora": corpus or [], "kb": opened, "watch": watch}
-    made = make_report(dirs, **given, title=title, max_errors=max_errors, seed=seed)
+    made = make_report(dirs, corpora=corpus or [], kb=opened, title=title, max_errors=max_errors)
     data = made.html.encode("utf8")
     with atomic_path(output) as part:
         part.write_bytes(data)
@@ -116,14 +115,3 @@ def report(
     result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
     text = f"Wrote {output} ({len(data) / 1e6:.1f} MB, {made.n_shown:,} errors)"
     emit(result, as_json=as_json, text=lambda _: text)
-
-
-def _fill_types(kb: Any) -> Any:
-    """Adds the types of the gold entities to a prediction that has none."""
-
-    def fill(prediction: Any) -> None:
-        live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
-        types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
-        prediction.types = prediction.types or sorted(types)
-
-    return fill

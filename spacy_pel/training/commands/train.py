@@ -133,7 +133,7 @@ def mine(
     for tower in (getattr(encoder, "towers", None) or {}).values():
         tower.to(find_device(gpu_id))
     message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
-    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, show_progress=True)
+    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth)
     write_jsonl(out, mined_records(knowledge, mentions, mined))
     emit({**result, "output": str(out)}, as_json=as_json, text=key_values)
 

@@ -59,9 +59,7 @@ def _original(record: Record) -> Original:
     return Original.of(Document(str(record["id"]), record["text"], meta=meta))
 
 
-def restore_run(
-    run: Path, documents: Iterable[Document], output: Path, *, corpus: Path, seed: int = 0
-) -> dict[str, Any]:
+def restore_run(run: Path, documents: Iterable[Document], output: Path, *, corpus: Path) -> dict[str, Any]:
     """Rewrite an evaluation so that it can be compared with others on the original corpus.
 
     Args:
@@ -70,7 +68,6 @@ def restore_run(
         output: gets predictions.jsonl with the ids and offsets of the originals, and metrics.json with
             bootstrap intervals over the original documents.
         corpus: the file of the documents, for error messages.
-        seed: random seed of the bootstrap.
 
     Returns:
         The metrics.
@@ -91,6 +88,6 @@ def restore_run(
 
     outcomes = Outcomes.of(recorded(moved(), output))
     ks = [k for k in RECALL_AT if f"recall@{k}" in metrics]
-    metrics = {**metrics, **compute_metrics(outcomes, ks=ks, seed=seed), "restored_from": str(run)}
+    metrics = {**metrics, **compute_metrics(outcomes, ks=ks), "restored_from": str(run)}
     write_json(output / "metrics.json", metrics)
     return metrics

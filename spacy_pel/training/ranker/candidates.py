@@ -79,9 +79,7 @@ class RankMentions:
         return cls(queries, [gold[i] for i in chosen], original[owner])
 
 
-def cached_candidates(
-    path: Path, linker: Linker, mentions: RankMentions, *, n: int, show_progress: bool = False
-) -> RankedRows:
+def cached_candidates(path: Path, linker: Linker, mentions: RankMentions, *, n: int) -> RankedRows:
     """Find candidates, or read those of an earlier run.
 
     Args:
@@ -101,7 +99,7 @@ def cached_candidates(
         pass  # they are found again
     candidates = RankedRows(np.full((len(mentions), n), -1), np.full((len(mentions), n), -np.inf, np.float32))
     starts = range(0, len(mentions), _CHUNK)
-    for start in progress(starts, description="Finding candidates", show=show_progress):
+    for start in progress(starts, description="Finding candidates"):
         chunk = slice(start, start + _CHUNK)
         kb_rows, scores = find_best(linker, mentions.queries[chunk], n)
         candidates.kb_rows[chunk, : kb_rows.shape[1]] = kb_rows

@@ -32,14 +32,7 @@ class RankTrainer(BaseTrainer):
     stream = 22
 
     def __init__(
-        self,
-        settings: RankRunSettings,
-        output: Path,
-        *,
-        linker: Linker,
-        queries: MakeQueries,
-        gpu_id: int = -1,
-        show_progress: bool = True,
+        self, settings: RankRunSettings, output: Path, *, linker: Linker, queries: MakeQueries, gpu_id: int = -1
     ):
         self.settings = settings
         self.ranker = settings.ranker.model
@@ -47,7 +40,7 @@ class RankTrainer(BaseTrainer):
         self.queries = queries
         self.recipe = recipe_of(self.ranker, settings.ranker)
         training = settings.ranker.training
-        super().__init__(self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress)
+        super().__init__(self.ranker, training, output, seed=settings.seed, gpu_id=gpu_id)
 
     def load_data(self) -> None:
         """Find the candidates, or read those of an earlier run; set up the evaluation on dev."""
@@ -100,7 +93,6 @@ class RankTrainer(BaseTrainer):
             self.linker,
             mentions,
             n=self.settings.ranker.candidates.n,
-            show_progress=self.show_progress,
         )
         return mentions, candidates
 

@@ -21,7 +21,6 @@ from ..batching import EntityTexts, length_batches
 from ..regularizers import Regularizer
 from .candidates import RankMentions
 from .cross_encoder import CrossEncoder
-from .mention_entity_pair import MentionEntityPair
 from .settings import OwnRates, RankerSettings, refuse
 
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
@@ -58,25 +57,17 @@ class PairStore:
     """Mentions and their candidates, each text tokenised once.
 
     Args:
+        ranker: its template joins them.
         kb: holds the entities.
         mentions: (n,).
         kb_rows: (n, k), their candidates, -1 = none.
-        template: joins them.
-        tokenizer: the ranker's.
-        hidden: (n,), mentions whose surface form is left out of the candidates' names.
+        hidden: (n,) bool, mentions whose surface form is left out of the candidates' names.
     """
 
     def __init__(
-        self,
-        kb: KnowledgeBase,
-        mentions: RankMentions,
-        kb_rows: NDArray[np.int64],
-        *,
-        template: MentionEntityPair,
-        tokenizer: Any,
-        hidden: Sequence[bool] | NDArray[np.bool_],
+        self, ranker: CrossEncoder, kb: KnowledgeBase, mentions: RankMentions, kb_rows: NDArray[np.int64], hidden: Any
     ):
-        self.template = template
+        self.template, tokenizer = ranker.template, ranker.tokenizer
         self.present = kb_rows >= 0
         self.right = is_gold(kb_rows, mentions.gold)
         texts = EntityTexts(kb)
@@ -87,8 +78,8 @@ class PairStore:
             row = int(kb_rows[mention, place])
             self.entity_rows[mention, place] = texts.position(row, hidden_of_each[mention])
         in_text = [query.in_text for query in mentions.queries]
-        self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, in_text)
-        self.entities = tokenize_entities(template.entity_template, tokenizer, texts.entities)
+        self.mentions: RaggedTokens = self.template.mention_template.tokenize(tokenizer, in_text)
+        self.entities = tokenize_entities(self.template.entity_template, tokenizer, texts.entities)
 
     def __len__(self) -> int:
         return len(self.mentions)
@@ -249,9 +240,8 @@ class PairRecipe:
 
     def planner(self, kb: KnowledgeBase, mentions: RankMentions, candidates: RankedRows, seed: int) -> PairPlanner:
         kb_rows = with_gold(candidates, mentions.gold)
-        template, tokenizer = self.ranker.template, self.ranker.tokenizer
         draw = np.random.default_rng([seed, 23]).random(len(mentions))
         hidden = draw < self.settings.candidates.hide_names
-        store = PairStore(kb, mentions, kb_rows, template=template, tokenizer=tokenizer, hidden=hidden)
-        size, pad_id = self.settings.training.batch_size, tokenizer.pad_token_id
+        store = PairStore(self.ranker, kb, mentions, kb_rows, hidden)
+        size, pad_id = self.settings.training.batch_size, self.ranker.tokenizer.pad_token_id
         return PairPlanner(store, batch_size=size, pad_id=pad_id, seed=seed)

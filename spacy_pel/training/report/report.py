@@ -1,7 +1,8 @@
 """A report of one or more evaluations, with its figures in the colours and the font of its page."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,23 +57,17 @@ def make_report(
     *,
     corpora: Sequence[Path] = (),
     kb: KnowledgeBase | None = None,
-    watch: Sequence[Callable[[Prediction], None]] = (),
     title: str = "Entity linking",
     max_errors: int = 200,
-    n_samples: int = 1000,
-    seed: int = 0,
 ) -> Report:
     """Make the page.
 
     Args:
         paths: folders that ``evaluate`` wrote; the other runs are compared with the first.
         corpora: the corpora that were evaluated, for the context of errors.
-        kb: gives names.
-        watch: called with each prediction as it is read.
+        kb: gives names, and the types of gold entities.
         title: of the page.
         max_errors: errors shown of each kind, all runs together.
-        n_samples: bootstrap samples of the differences.
-        seed: random seed of the bootstrap and of the sample of errors.
 
     Returns:
         The page and counts.
@@ -82,7 +77,7 @@ def make_report(
     """
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)
-    read = {name: _read(path, watch, per_run, seed) for name, path in zip(names, paths, strict=True)}
+    read = {name: _read(path, kb, per_run) for name, path in zip(names, paths, strict=True)}
     runs = {name: reading.run for name, reading in read.items()}
     masks = {name: {key: groups.masks() for key, groups in reading.groups.items()} for name, reading in read.items()}
     cases = [(name, case) for name, reading in read.items() for case in reading.errors.cases()]
@@ -91,8 +86,7 @@ def make_report(
         shown_error(name, case, threshold=read[name].threshold(case[1].label), texts=texts, kb=kb)
         for name, case in cases
     ]
-    difference = difference_table(runs, n_samples=n_samples, seed=seed)
-    tables = [metric_table(runs), difference, relation_table(runs), *group_tables(runs, masks)]
+    tables = [metric_table(runs), difference_table(runs), relation_table(runs), *group_tables(runs, masks)]
     counts = {name: reading.errors.counts for name, reading in read.items()}
     kinds = {kind: text for kind, text in KINDS.items() if any(of_run[kind] for of_run in counts.values())}
     errors.sort(key=lambda error: list(KINDS).index(error.kind))
@@ -117,11 +111,18 @@ def render_report(page: dict[str, Any]) -> str:
     )
 
 
-def _read(path: Path, watch: Sequence[Callable[[Prediction], None]], n_errors: int, seed: int) -> _Reading:
-    errors = ErrorSample(n_errors, seed=seed)
+def _read(path: Path, kb: KnowledgeBase | None, n_errors: int) -> _Reading:
+    errors = ErrorSample(n_errors)
     groups = {key: MentionGroups(groups_of) for key, groups_of in GROUPINGS.items()}
-    watchers: list[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
-    return _Reading(read_run(path, watch=watchers), groups, errors)
+    watch = [partial(fill_types, kb)] if kb else []
+    return _Reading(read_run(path, watch=[*watch, *(one.add for one in groups.values()), errors.add]), groups, errors)
+
+
+def fill_types(kb: KnowledgeBase, prediction: Prediction) -> None:
+    """Add the types of the gold entities to a prediction that has none."""
+    live = {kb.resolve(entity_id) for entity_id in prediction.gold} - {None}
+    types = {name for entity_id in live if entity_id for name in kb[entity_id].types}
+    prediction.types = prediction.types or sorted(types)
 
 
 def _description(runs: dict[str, Run]) -> str:

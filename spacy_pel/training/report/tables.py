@@ -86,14 +86,14 @@ def metric_table(runs: Runs) -> Table:
     return Table("Metrics", note, ["", *runs], rows)
 
 
-def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
+def difference_table(runs: Runs) -> Table | None:
     """The other runs against the first one, paired; None unless all have the
     same mentions and gold ids."""
     (first_name, first), *others = runs.items()
     gold, *theirs = (dict(zip(run.mentions, run.gold, strict=True)) for run in runs.values())
     if not others or any(one != gold for one in theirs):
         return None
-    found = {name: compare_runs(first, run, n_samples=n_samples, seed=seed) for name, run in others}
+    found = {name: compare_runs(first, run) for name, run in others}
     rows = []
     for key in next(iter(found.values()))["differences"]:
         cells = [_difference(one["differences"].get(key)) for one in found.values()]

@@ -40,9 +40,7 @@ class LinkedMention(NamedTuple):
     entities: NDArray[np.int64]
 
 
-def cached_examples(
-    settings: RunSettings, kb: KnowledgeBase, encoder: BiEncoder, folder: Path, *, show_progress: bool = False
-) -> ExampleStore:
+def cached_examples(settings: RunSettings, kb: KnowledgeBase, encoder: BiEncoder, folder: Path) -> ExampleStore:
     """Map the examples of a training from a cache; make them if they are missing.
 
     Entries are named by a fingerprint of all that they depend on: knowledge base, corpus, limit,
@@ -76,7 +74,7 @@ def cached_examples(
     mentions = linked_mentions(kb, read_corpus(corpus))
     mentions = mentions[:limit] if limit else mentions
     with atomic_path(entry) as part:
-        write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
+        write_examples(part, kb, mentions, encoder, with_names=with_names)
     return ExampleStore.open(entry)
 
 
@@ -143,13 +141,7 @@ def mention_keys(mentions: Iterable[tuple[str, int, int]]) -> NDArray[np.uint64]
 
 
 def write_examples(
-    folder: Path,
-    kb: KnowledgeBase,
-    mentions: Sequence[LinkedMention],
-    encoder: BiEncoder,
-    *,
-    with_names: bool = True,
-    show_progress: bool = False,
+    folder: Path, kb: KnowledgeBase, mentions: Sequence[LinkedMention], encoder: BiEncoder, *, with_names: bool = True
 ) -> None:
     """Write the files that ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
 
@@ -162,21 +154,21 @@ def write_examples(
     """
     folder.mkdir(parents=True)
     with closing(TokenWriter(folder / "mentions")) as writer:
-        for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
+        for chunk in progress(_chunks(mentions), description="Tokenising mentions"):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
     _save_gold(folder / "mention", [mention.entities for mention in mentions])
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
-    _write_entities(folder, kb, encoder, with_names, show_progress)
+    _write_entities(folder, kb, encoder, with_names)
 
 
-def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool) -> None:
+def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool) -> None:
     number_of_row, tokenizer, template = live_numbers(kb), encoder.tokenizer, encoder.entity_template
     owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     gold: list[NDArray[np.int64]] = []
     writers = [closing(TokenWriter(folder / name)) for name in ("cards", "names", "bare_names")]
     with writers[0] as cards, writers[1] as names, writers[2] as bare:
-        for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
+        for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities"):
             entities = [kb.entity_at(int(row)) for row in chunk]
             cards.append(template.tokenize(tokenizer, entities))
             if not with_names:

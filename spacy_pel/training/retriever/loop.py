@@ -36,12 +36,11 @@ class Trainer(BaseTrainer):
 
     stream = 4
 
-    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
+    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1):
         pel = settings.pel
         for name in ("kb", "train", "dev"):
             settings.paths.required(name)
-        where: Any = {"gpu_id": gpu_id, "show_progress": show_progress}
-        super().__init__(pel.encoder, pel.training, output, seed=settings.seed, **where)
+        super().__init__(pel.encoder, pel.training, output, seed=settings.seed, gpu_id=gpu_id)
         self.settings = settings
         self.encoder: BiEncoder = pel.encoder
 
@@ -74,7 +73,7 @@ class Trainer(BaseTrainer):
     def make_task(self) -> Task:
         pel = self.settings.pel
         cache = self.settings.paths.cache or self.output / "cache"
-        store = cached_examples(self.settings, self.kb, self.encoder, cache, show_progress=self.show_progress)
+        store = cached_examples(self.settings, self.kb, self.encoder, cache)
         planner = self.make_planner(store)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
@@ -106,8 +105,7 @@ class Trainer(BaseTrainer):
         if path is not None and planner.negatives.mined_depth:
             table = read_mined_negatives(path, self.kb, planner.store)
         every, per_update = self.settings.pel.training.mining.every_epochs, self.training.accumulate_gradient
-        settings: Any = {"every_epochs": every, "accumulate": per_update, "table": table}
-        return Miner(planner, self.output / "mining", **settings, show_progress=self.show_progress)
+        return Miner(planner, self.output / "mining", every_epochs=every, accumulate=per_update, table=table)
 
 
 def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiEncoder:

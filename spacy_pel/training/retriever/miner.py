@@ -54,7 +54,6 @@ class Miner:
         every_epochs: epochs between two minings; 0 = mine only once.
         accumulate: batches per update.
         table: negatives mined beforehand; nothing is mined then.
-        show_progress: show a bar with rate and time left.
 
     Raises:
         PelError: if the sampler needs more negatives than the table has.
@@ -68,10 +67,9 @@ class Miner:
         every_epochs: int = 1,
         accumulate: int = 1,
         table: MinedNegatives | None = None,
-        show_progress: bool = False,
     ):
         self.planner, self.folder = planner, folder
-        self.every_epochs, self.accumulate, self.show_progress = every_epochs, accumulate, show_progress
+        self.every_epochs, self.accumulate = every_epochs, accumulate
         self.depth = planner.negatives.mined_depth
         self.is_active = self.depth > 0 and table is None
         if self.depth and table is not None:
@@ -135,13 +133,12 @@ class Miner:
         store = self.planner.store
         examples = self.examples_until_next(state.step, total)
         encoder.changed()
-        queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=self.show_progress)
+        queries = encoder.encode_tokens("mention", store.anchors(examples), show_progress=True)
         device = next(encoder.towers.parameters()).device
         search = partial(self.planner.search, queries, examples=examples, device=device)
         chunks = spread_chunks(len(store.cards))
         cards = ((rows, encoder.encode_tokens("entity", store.cards.take(rows))) for rows in chunks)
-        sizes: Any = {"depth": self.depth, "n_entities": store.n_entities, "show_progress": self.show_progress}
-        result = mine(store.gold(examples), cards, search, **sizes)
+        result = mine(store.gold(examples), cards, search, depth=self.depth, n_entities=store.n_entities)
         MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
         self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
         logger.info(
@@ -156,7 +153,7 @@ class Miner:
 
 
 def mine_corpus(
-    kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[LinkedMention], *, depth: int, show_progress: bool = False
+    kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[LinkedMention], *, depth: int
 ) -> tuple[MiningResult, dict[str, Any]]:
     """Find the nearest wrong entities of the mentions of a corpus.
 
@@ -171,17 +168,16 @@ def mine_corpus(
         rates, and the share of mentions whose gold entity is first, or among the first ``depth``.
     """
     started = time.perf_counter()
-    queries = encoder.encode_mentions([m.mention for m in mentions], show_progress=show_progress)
+    queries = encoder.encode_mentions([m.mention for m in mentions], show_progress=True)
     encoded = time.perf_counter() - started
     towers = getattr(encoder, "towers", None)  # HashEmbed has none
     device = None if towers is None else next(towers.parameters()).device
     gold = [mention.entities for mention in mentions]
-    sizes: Any = {"depth": depth, "n_entities": len(kb), "show_progress": show_progress}
     cards = (
         (numbers, encoder.encode_entities([kb.entity_at(int(row)) for row in kb.live_rows[numbers]]))
         for numbers in spread_chunks(len(kb))
     )
-    result = mine(gold, cards, partial(TopK, queries, device=device), **sizes)
+    result = mine(gold, cards, partial(TopK, queries, device=device), depth=depth, n_entities=len(kb))
     seconds = encoded + result.seconds
     metrics: dict[str, Any] = {"mentions": len(mentions), "entities": len(kb), "depth": depth}
     metrics |= {"gold_first": result.recall(1), "gold_in_depth": result.recall(depth)}

@@ -133,7 +133,7 @@ class RankingTest:
             [linker.gold_rows(mention.ids) for _, mention in numbered],
             np.array([number for number, _ in numbered], dtype=np.int64),
         )
-        self.candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
+        self.candidates = cached_candidates(cache, linker, mentions, n=n)
         in_text = [query.in_text for query in mentions.queries]
         self.task = RankingTask.of(in_text, self.candidates.kb_rows, linker.kb.entity_at)
 

@@ -152,12 +152,12 @@ class SameWorldPlanner(BatchPlanner):
 class WorldTrainer(Trainer):
     """A trainer on joined worlds whose batches are of one world each; see ``Trainer``."""
 
-    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
+    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1):
         self.negatives = OwnWorldNegatives(settings.pel.negatives)
         # part of the settings, so that a checkpoint of mixed batches is refused
         pel = settings.pel.model_copy(update={"negatives": self.negatives})
         settings = settings.model_copy(update={"pel": pel})
-        super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
+        super().__init__(settings, output, gpu_id=gpu_id)
 
     def make_planner(self, store: ExampleStore) -> SameWorldPlanner:
         return SameWorldPlanner(store, world_numbers(self.kb), **self.planner_settings)

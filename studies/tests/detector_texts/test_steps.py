@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_pel.training.offset_map import original_span
+from spacy_pel.training.offset_map import Original
 from spacy_pel.types import Document, Mention
 
 from ..test_preprocessing import document, make, surfaces
@@ -23,7 +23,7 @@ def test_rough_text_has_the_same_mentions(rough):
     made, counts = rough
     assert all(len(one.mentions) == 2 and len(one.mentions[1].ids) == 0 for one in made)
     assert all(
-        original_span(one, m) == (n.start, n.end)
+        Original.of(one).offsets.original_span(m.start, m.end) == (n.start, n.end)
         for one in made
         for m, n in zip(one.mentions, NOTE.mentions, strict=True)
     )
@@ -66,7 +66,7 @@ def test_long_forms_in_brackets_become_short_forms():
         *("Mast cell", "MC", "numbers", "toll-like receptors", "toll-like receptors", "TLRs", "MC", "TLRs"),
         "Mast cell",
     ]
-    assert [(*original_span(made, m), m.ids) for m in made.mentions] == [
+    assert [(*Original.of(made).offsets.original_span(m.start, m.end), m.ids) for m in made.mentions] == [
         (m.start, m.end, m.ids) for m in source.mentions
     ]
     assert step.report == {"abbreviations": 2, "abbreviations_made": 4, "abbreviations_cut": 0}

@@ -44,7 +44,7 @@ def settings_of(joined, **changes):
 
 
 def prepared(joined, tmp_path, **changes):
-    trainer = WorldTrainer(settings_of(joined, **changes), tmp_path / "out", show_progress=False)
+    trainer = WorldTrainer(settings_of(joined, **changes), tmp_path / "out")
     trainer.load_data()
     trainer.encoder.initialize()
     return trainer.make_task().planner, world_numbers(trainer.kb)
@@ -129,7 +129,7 @@ def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, 
             assert draw.mask.any() and (world[draw.rows] == own).all()
             return super().build(planner, plan, number)
 
-    Watched(settings_of(joined, **changes), tmp_path / "out", show_progress=False).run()
+    Watched(settings_of(joined, **changes), tmp_path / "out").run()
     world = world_numbers(KnowledgeBase.from_disk(joined["kb"]))
     assert len(seen) == 4
     for planner, mined in seen:
@@ -143,10 +143,10 @@ def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, 
 
 
 def test_training_and_what_a_checkpoint_is_of(joined, tmp_path):
-    best = WorldTrainer(settings_of(joined), tmp_path / "out", show_progress=False).run()
+    best = WorldTrainer(settings_of(joined), tmp_path / "out").run()
     assert 1 <= best["step"] <= 4 and (tmp_path / "out" / "model-best" / "bi_encoder.json").is_file()
     longer = settings_of(joined, pel__training__max_steps=6)
     with pytest.raises(PelError, match="E312"):
-        Trainer(longer, tmp_path / "out", show_progress=False).run(resume=True)
+        Trainer(longer, tmp_path / "out").run(resume=True)
     longer = settings_of(joined, pel__training__max_steps=6)
-    assert WorldTrainer(longer, tmp_path / "out", show_progress=False).run(resume=True)["step"] <= 6
+    assert WorldTrainer(longer, tmp_path / "out").run(resume=True)["step"] <= 6

@@ -12,6 +12,7 @@ from spacy_pel.kb.from_files import build_kb, read_changes
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.ontologies import clean_text, read_terms
 from spacy_pel.ontologies.owl import NAMESPACES
+from spacy_pel.training.merge_config import MergeSource
 from spacy_pel.training.merge_terms import read_sssom, read_table
 from spacy_pel.types import Entity
 
@@ -108,7 +109,7 @@ def test_sssom_and_table():
     pairs = [pair[:2] for pair in read_sssom(ONTO / "mapping.sssom.tsv")]
     assert pairs == [("MONDO:0000001", "UMLS:C0149932"), ("MONDO:0000002", "UMLS:C0033893")]
     columns = ["id", "name", "synonyms", None]
-    migraine, drug = read_table(ONTO / "mesh.tsv", columns=columns, header=False, id_prefix="MESH:")
+    migraine, drug = read_table(ONTO / "mesh.tsv", columns, MergeSource(header=False, id_prefix="MESH:"))
     assert migraine.id == "MESH:D008881" and migraine.synonyms[1] == ("Sick Headache", "exact")
     assert drug.name == '"Calcimycin"' and drug.synonyms == []
 

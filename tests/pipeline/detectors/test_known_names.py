@@ -119,12 +119,18 @@ def tagger(names, tiny_bert):
     return nlp
 
 
-def test_a_detector_learns_with_names_and_is_saved(tiny_bert, tmp_path):
+@pytest.fixture
+def detector(tiny_bert, tmp_path):
+    """A pipeline, its examples and the shim of its layer."""
     KnowledgeBase(ENTITIES).to_disk(tmp_path / "kb")
     nlp = tagger(tmp_path / "kb", tiny_bert)
     examples = [Example.from_dict(nlp.make_doc(text), {"entities": marks}) for text, marks in TEXTS]
     nlp.initialize(lambda: examples)
-    shim = nlp.get_pipe("ner").model.get_ref("tok2vec").shims[0]
+    return nlp, examples, nlp.get_pipe("ner").model.get_ref("tok2vec").shims[0]
+
+
+def test_a_detector_learns_with_names_and_is_saved(detector, tmp_path):
+    nlp, examples, shim = detector
     before = {name: values.clone() for name, values in shim._model.weights().items()}
     optimizer = Adam(0.01)
     losses = []
@@ -150,13 +156,9 @@ def test_names_need_the_tagger(tiny_bert, tmp_path):
         make_transformer_tok2vec(str(tiny_bert), names="somewhere").initialize()
 
 
-def test_every_backend_reads_names(tiny_bert, tmp_path):
+def test_every_backend_reads_names(detector):
     pytest.importorskip("openvino")
-    KnowledgeBase(ENTITIES).to_disk(tmp_path / "kb")
-    nlp = tagger(tmp_path / "kb", tiny_bert)
-    examples = [Example.from_dict(nlp.make_doc(text), {"entities": marks}) for text, marks in TEXTS]
-    nlp.initialize(lambda: examples)
-    shim = nlp.get_pipe("ner").model.get_ref("tok2vec").shims[0]
+    nlp, _, shim = detector
     torch.manual_seed(0)
     shim._model.load_weights({name: torch.randn(values.shape) for name, values in shim._model.weights().items()})
     docs = [nlp.make_doc(text) for text, _ in TEXTS]

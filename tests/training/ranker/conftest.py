@@ -48,7 +48,7 @@ def train_ranker(config, values, linker, output, resume=False, trainer=RankTrain
     changed = output.with_suffix(".cfg")
     given = {**values, **{name.replace("__", "."): value for name, value in changes.items()}}
     changed.write_text(with_values(config.read_text(), given))
-    made = trainer(read_rank_settings(changed), output, linker=linker, queries=gold_queries, show_progress=False)
+    made = trainer(read_rank_settings(changed), output, linker=linker, queries=gold_queries)
     return made.run(resume=resume)
 
 

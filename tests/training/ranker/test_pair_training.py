@@ -124,7 +124,7 @@ def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
     rows = np.array([[0, 1], [1, 0]])
 
     def cards(hidden):
-        store = PairStore(kb, mentions, rows, template=ranker.template, tokenizer=ranker.tokenizer, hidden=hidden)
+        store = PairStore(ranker, kb, mentions, rows, hidden)
         return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows.ravel()]
 
     plain = cards([False, False])
@@ -162,14 +162,7 @@ def batch(retriever):
     mentions = RankMentions.read(retriever, make_sense_documents(6), gold_queries, limit=0, seed=0)
     kb_rows = find_best(retriever, mentions.queries, 3).kb_rows
     kb_rows[-1, -1] = -1  # one has fewer
-    store = PairStore(
-        retriever.kb,
-        mentions,
-        kb_rows,
-        template=ranker.template,
-        tokenizer=ranker.tokenizer,
-        hidden=[False] * len(mentions),
-    )
+    store = PairStore(ranker, retriever.kb, mentions, kb_rows, [False] * len(mentions))
     planner = PairPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
     return ranker, planner, planner.build(np.array([5, 0, 3]))
 

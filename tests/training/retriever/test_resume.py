@@ -31,7 +31,7 @@ def slow(*args):
 loop.Trainer._update = slow
 config, output, overrides = sys.argv[1:]
 settings = read_settings(Path(config), json.loads(overrides))
-loop.Trainer(settings, Path(output), show_progress=False).run()
+loop.Trainer(settings, Path(output)).run()
 """
 
 
