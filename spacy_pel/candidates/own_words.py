@@ -18,7 +18,7 @@ _STEPS = 2  # exchanges at most
 _SEVERAL = -1  # entities have names of these words
 _NUMBER = re.compile(r"\d+")
 # words for 1 and so on; "i" and "x" are letters more often
-_IN_WORDS = ("first one", "second two ii", "third three iii", "fourth four iv", "fifth five v", "vi", "vii", "viii", "ix")
+_IN_WORDS = "first one", "second two ii", "third three iii", "fourth four iv", "fifth five v", "vi", "vii", "viii", "ix"
 _IN_DIGITS = {word: str(n) for n, words in enumerate(_IN_WORDS, start=1) for word in words.split()}
 
 Words = tuple[str, ...]
