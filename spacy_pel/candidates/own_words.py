@@ -1,6 +1,7 @@
 """Phrases that the names of a knowledge base exchange: where "b cell" and "b lymphocyte" stand in names of the same
 entities that are otherwise the same, "naive B-lymphocyte" means "naive B cell"."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, combinations, pairwise
@@ -15,6 +16,10 @@ _FEWEST = 3  # entities that have names with both phrases
 _SURE = 0.9  # of the names that an exchange leads to, those of the same entity
 _STEPS = 2  # exchanges at most
 _SEVERAL = -1  # entities have names of these words
+_NUMBER = re.compile(r"\d+")
+# words for 1 and so on; "i" and "x" are letters more often
+_IN_WORDS = "first one", "second two ii", "third three iii", "fourth four iv", "fifth five v", "vi", "vii", "viii", "ix"
+_IN_DIGITS = {word: str(n) for n, words in enumerate(_IN_WORDS, start=1) for word in words.split()}
 
 Words = tuple[str, ...]
 Exchange = tuple[Words, Words]  # a phrase, and what stands in its place
@@ -89,9 +94,12 @@ class OwnWords:
 
 
 def _is_allowed(phrase: Words, other: Words) -> bool:
-    """Whether there is something to exchange, and no number for another one."""
-    numbers, others = ([word for word in words if word.isdigit()] for words in (phrase, other))
-    return bool(phrase) and not (numbers and others and numbers != others)
+    """Whether there is something to exchange, and all numbers stay: "3" may become "iii"."""
+    return bool(phrase) and _numbers(phrase) == _numbers(other)
+
+
+def _numbers(words: Words) -> list[str]:
+    return _NUMBER.findall(" ".join(_IN_DIGITS.get(word, word) for word in words))
 
 
 def _by_word(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
@@ -106,7 +114,8 @@ def _words(name: str) -> Words:
 
 
 def _key(words: Words) -> str:
-    return " ".join(sorted(words))
+    """The words in any order, unless that could give them each other's numbers: "grade 1 stage 2"."""
+    return " ".join(words if len({*_numbers(words)}) > 1 else sorted(words))
 
 
 def _difference(one: Words, other: Words) -> Exchange:

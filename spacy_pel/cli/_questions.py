@@ -12,6 +12,7 @@ from ..errors import Errors, PelError, quoted
 from ..types import NIL, Document, Mention
 from ..util import normalize_alias
 from ..util.files import Place, ending_of, unexpected
+from ..util.parsing import DATA_ERRORS
 from ..util.writing import write_text
 
 _ANSWER, _JUDGED, _TEXT = "answer", "right", "text"
@@ -73,12 +74,16 @@ def write_questions(
 
 def _row(document: Document, mention: dict[str, Any], kb: Any) -> list[str]:
     text, start, end = document.text, mention["start"], mention["end"]
-    around = f"{text[max(0, start - _AROUND) : start]}[[{text[start:end]}]]{text[end : end + _AROUND]}"
     others = [f"{key} {kb[key].canonical_name}" for key, _ in mention["candidates"] if key != mention["kb_id"]]
-    cells = [document.id, " ".join(around.split()), " ".join(mention["text"].split()), mention["kb_id"]]
+    cells = [document.id, _around(text, start, end), " ".join(mention["text"].split()), mention["kb_id"]]
     cells += [mention["name"] or "", f"{mention['probability']:.3f}", *[*others, "", "", ""][: len(_OTHERS)], ""]
     # in one line, so that each question has one
     return [*cells, str(start), str(end), mention["label"], json.dumps(text, ensure_ascii=False)]
+
+
+def _around(text: str, start: int, end: int) -> str:
+    shown = f"{text[max(0, start - _AROUND) : start]}[[{text[start:end]}]]{text[end : end + _AROUND]}"
+    return " ".join(shown.split())
 
 
 def is_questions(path: Path) -> bool:
@@ -104,12 +109,13 @@ def read_questions(path: Path, kb: Any) -> tuple[list[Document], int]:
             continue
         try:
             text, start, end = json.loads(row[_TEXT]), int(row["start"]), int(row["end"])
-            is_there = " ".join(text[start:end].split()) == row["mention"]
-        except (KeyError, TypeError, ValueError):
+            # a spreadsheet makes a date of the mention "SEPT2", but leaves the text around it
+            is_there = 0 <= start < end <= len(text) and _around(text, start, end) == row["around"]
+        except DATA_ERRORS:
             is_there = False
         if not is_there:
             todo = "Change no column but 'right'."
-            raise unexpected(place, "a mention, its offsets and its text as they were written", quoted(row), todo)
+            raise unexpected(place, "a text, its offsets and what is around as they were written", quoted(row), todo)
         ids = _ids(judged, row[_ANSWER], kb)
         if ids is None:
             expected = f"yes, no, {NIL} or an id of the knowledge base in '{_JUDGED}'"
@@ -128,5 +134,5 @@ def _ids(judged: str, answer: str, kb: Any) -> tuple[str, ...] | None:
     key = answer if judged.lower() == "yes" else judged
     if key.upper() == NIL:
         return ()
-    known = (one for one in (key, key.split()[0]) if one in kb)  # also as in the column of another answer
+    known = (one for one in (key, *key.split()[:1]) if one in kb)  # also as in the column of another answer
     return next(((one,) for one in known), None)

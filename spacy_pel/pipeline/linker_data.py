@@ -56,7 +56,7 @@ def save_memory(path: Path, memory: Memory, *, n_lines: int) -> None:
     """
     with update_linker_folder(path, rewritten={MEMORY}) as part:
         if saved_memory(path).log != memory.log[:n_lines]:
-            raise PelError(Errors.E675.format(path=path))
+            raise PelError(Errors.E675.format(path=path / MEMORY))
         memory.to_disk(part / MEMORY)
 
 

@@ -20,6 +20,7 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import LoadedPipeline
 from ..types import NIL
 from ..util import write_jsonl
+from ..util.saved_folder import identity_of
 from .guard import RequestError
 from .schemas import Name, Request
 
@@ -58,7 +59,8 @@ class Review:
         if not self._listed:
             raise PelError(Errors.E645.format(path=terms.path))
         self._records: list[Row | None] = [None] * len(self.documents)
-        review = read_review(self.path) if self.path.exists() else {}
+        self._file = identity_of(self.path)
+        review = read_review(self.path) if self._file else {}
         self._decisions = usable_review(review, set(self._keys), self.kb)
         # kept in the file, in case the list or the knowledge base comes back
         self._others = {key: decision for key, decision in review.items() if key not in self._decisions}
@@ -113,7 +115,7 @@ class Review:
             A page with the row.
 
         Raises:
-            RequestError: if there is no such row or id.
+            RequestError: if there is no such row or id, or something else has changed the file.
         """
         if not 0 <= number < len(self._keys) or not self._keys[number][1]:
             raise RequestError(Errors.E011.format(expected="the number of a term", got=number), status=404)
@@ -122,6 +124,8 @@ class Review:
         if kb_id is not None and now is None:
             raise RequestError(Errors.E734.format(got=repr(kb_id[:100])), status=404)
         with self._lock:
+            if identity_of(self.path) != self._file:
+                raise RequestError(Errors.E675.format(path=self.path), status=409)
             decisions = {other: decision for other, decision in self._decisions.items() if other != key}
             if kb_id is not None:
                 match = {} if record is None else record["mentions"][0]
@@ -129,7 +133,7 @@ class Review:
                 decisions[key] = {"id": key[0], "term": key[1], "kb_id": now, "relation": relation}
             others = {other: decision for other, decision in self._others.items() if other != key}
             write_jsonl(self.path, [*others.values(), *decisions.values()])
-            self._decisions, self._others = decisions, others
+            self._file, self._decisions, self._others = identity_of(self.path), decisions, others
         return self.page(self._listed, [number])
 
     def export(self, to: str) -> bytes:

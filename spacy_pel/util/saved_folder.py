@@ -100,22 +100,22 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
         Exception: that of ``read``, for a folder that stayed in its place.
     """
     for number in range(_READINGS - 1):
-        before = _identity(path)
+        before = identity_of(path)
         try:
             result = read()
         except Exception:  # Arrow, FAISS and safetensors raise their own for half a folder
-            if _identity(path) == before and (before is not None or number >= _LOOKS):
+            if identity_of(path) == before and (before is not None or number >= _LOOKS):
                 raise
             if before is None:  # another process is between its two renames, or there is none
                 time.sleep(_PAUSE)
         else:
-            if _identity(path) == before:
+            if identity_of(path) == before:
                 return result
     return read()
 
 
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    """Which folder it is; another one after a replacement."""
+def identity_of(path: Path) -> tuple[int, int, int] | None:
+    """Which folder or file it is; another one after a replacement or a change. None = there is none."""
     try:
         found = path.stat()
     except OSError:

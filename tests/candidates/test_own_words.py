@@ -16,8 +16,11 @@ ENTITIES = [
     Entity("E0", "fracture of bone", ("broken bone",)),
     Entity("E1", "fracture of rib", ("broken rib",)),
     Entity("L", "carcinoma of the lung"),
-    *(Entity(f"G{n}", f"{gene} 3", (f"{gene} 4",)) for n, gene in enumerate(("nexin", "actin", "gelsolin"))),
-    Entity("G9", "titin 4"),
+    *(
+        Entity(f"G{n}", f"{gene} 3", tuple(f"{gene}{other}" for other in (" 4", " v5", " v6", " iii", " iv", "")))
+        for n, gene in enumerate(("nexin", "actin", "gelsolin"))
+    ),
+    *(Entity(name, name) for name in ("titin 4", "desmin v6", "keratin", "vimentin iii", "glioma grade 1 stage 2")),
     Entity("H", "hepatitis a"),
     Entity("S0", "spastic ataxia, autosomal dominant"),
     Entity("S1", "ataxia, dominant spastic autosomal"),
@@ -35,6 +38,12 @@ ENTITIES = [
         ("autosomal dominant spastic ataxia", None),  # of two entities
         ("naive t lymphocyte", None),
         ("titin 3", None),  # another number
+        ("desmin v5", None),
+        ("keratin v5", None),
+        ("vimentin iv", None),
+        ("glioma stage 1 grade 2", None),
+        ("vimentin 3", "vimentin iii"),
+        ("grade 1 stage 2 glioma", None),
         ("lymphocyte", None),  # nothing of it would stay
         ("hepatitis", None),
         ("hepatitis of a", "hepatitis a"),

@@ -105,6 +105,10 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     assert reviewed == ["t0", "t2"] and caplog.text.count("2 of 4 decisions") == 1
     review.decide(1, "C1")
     assert [one["id"] for one in read_jsonl(file)] == ["x", "t0", "t2", "t1"], "the decision takes the place of the old"
+    write_jsonl(file, [{"id": "x", "term": "by hand", "kb_id": "C1"}])  # while the server runs
+    with pytest.raises(RequestError, match="changed by another process") as refusal:
+        review.decide(2, "C1")
+    assert refusal.value.status == 409 and "by hand" in file.read_text()
     write_jsonl(file, [{"id": 1, "term": "a", "kb_id": "C1"}])
     refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
     refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)
