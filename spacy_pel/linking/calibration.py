@@ -434,7 +434,8 @@ def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:
         features = answer_features(part.table, decider.shares(part.table, scores), nil_scores.astype(np.float64))
         whole = part.composite & (np.array([len(rows) for rows in part.gold]) > 1)
         right = right_first(part.table, scores, part.gold) & ~whole
-        inputs.append((features[linked], right[linked]))
+        if len(linked):
+            inputs.append((features[linked], right[linked]))
     decider.confidence.fit_links(inputs)
 
 
