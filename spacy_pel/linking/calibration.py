@@ -436,7 +436,8 @@ def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:
         right = right_first(part.table, scores, part.gold) & ~whole
         if len(linked):
             inputs.append((features[linked], right[linked]))
-    decider.confidence.fit_links(inputs)
+    if inputs:
+        decider.confidence.fit_links(inputs)
 
 
 def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) -> list[Link] | None:
