@@ -288,7 +288,7 @@ class Errors(metaclass=WithCodes):
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
     E660 = "Expected --apply-to or --output, got both. Use one of them."
     E661 = "Expected the {part} {expected} in the pipeline {path}, got {got}. Use pipelines with the same parts."
-    E662 = "Expected --keep-weights with --also, which fits P(right) of links alone."
+    E602 = "Expected --keep-weights with --also, which fits P(right) of links alone."
     E663 = "Expected texts with mentions, but the pipeline found none in {path}. Does it have a component such as ner?"
     E664 = "Expected --refit-weights with --fold, got --keep-weights. Folds serve to fit weights."
     E665 = "{where}: expected text in '{key}', got {got}. Convert it to a string."
@@ -377,7 +377,9 @@ class Warnings(metaclass=WithCodes):
     W512 = "'{name}' can link nothing in this document: {what}. Put it behind the component that sets them."
     W513 = "The list '{list}' has {id} for {form}, but the knowledge base lacks it. Fix the list, or add the entity."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
-    W551 = "{n} of {of} learned corrections repeat the linker's answer. Undo those that nobody has confirmed, with --undo."
+    W551 = (
+        "{n} of {of} learned corrections repeat the linker's answer. Undo those that nobody has confirmed, with --undo."
+    )
     W552 = "{form}: {why}, so this correction decides in its own text only. Use --always to make it decide everywhere."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
     W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"

@@ -16,27 +16,13 @@ from ..util.writing import write_text
 
 _ANSWER, _JUDGED, _TEXT = "answer", "right", "text"
 _OTHERS = ("other_1", "other_2", "other_3")
-_COLUMNS = (
-    "document",
-    "around",
-    "mention",
-    _ANSWER,
-    "name",
-    "p_right",
-    *_OTHERS,
-    _JUDGED,
-    "start",
-    "end",
-    "label",
-    _TEXT,
-)
+_COLUMNS = "document around mention answer name p_right {} right start end label text".format(" ".join(_OTHERS)).split()
 _CELL = 30_000  # characters of a text: a spreadsheet's cell holds 32,767
 _AROUND = 100  # characters on each side of a mention
+Row = dict[str, Any]
 
 
-def write_questions(
-    pipeline: Path, texts: Path, output: Path, *, text_column: str | None = None, n: int, seed: int
-) -> dict[str, Any]:
+def write_questions(pipeline: Path, texts: Path, output: Path, column: str | None, *, n: int, seed: int) -> Row:
     """Link texts, and write some of the answers as a table to fill in.
 
     They are drawn at random, one of each form. What is fitted on so few answers is a line, whose bias and slope chance
@@ -48,7 +34,7 @@ def write_questions(
         pipeline: answers.
         texts: in any format that ``link`` reads; their annotation is not read.
         output: the table.
-        text_column: see ``Columns``.
+        column: of the text, see ``Columns``.
         n: how many questions; fewer if there are fewer forms.
         seed: of the choice.
 
@@ -63,9 +49,9 @@ def write_questions(
     if output.exists():
         raise unexpected(output, "no file", "one that may hold your answers", "Choose another with --output.")
     nlp, _, component = load_pipeline(pipeline)
-    corpus = Corpus(texts, columns=Columns(text_column))
-    pieces = (replace(one, text=piece) for one in corpus for _, piece in text_pieces(one.text, _CELL))
-    found: list[tuple[Document, dict[str, Any]]] = []
+    documents = Corpus(texts, columns=Columns(column))
+    pieces = (replace(one, text=piece) for one in documents for _, piece in text_pieces(one.text, _CELL))
+    found: list[tuple[Document, Row]] = []
     for document, docs, _ in process_documents(nlp, pieces, batch_size=nlp.batch_size):
         spans = ((start, span) for start, doc in docs for span in mention_spans(doc, component.spans_key))
         records = (mention_record(component, span, len(_OTHERS) + 1, offset=start) for start, span in spans)
@@ -82,7 +68,7 @@ def write_questions(
     return {"questions": len(chosen), "mentions": len(found), "forms": len(by_form), "output": str(output)}
 
 
-def _row(document: Document, mention: dict[str, Any], kb: Any) -> list[str]:
+def _row(document: Document, mention: Row, kb: Any) -> list[str]:
     text, start, end = document.text, mention["start"], mention["end"]
     around = f"{text[max(0, start - _AROUND) : start]}[[{text[start:end]}]]{text[end : end + _AROUND]}"
     others = [f"{key} {kb[key].canonical_name}" for key, _ in mention["candidates"] if key != mention["kb_id"]]

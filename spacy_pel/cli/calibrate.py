@@ -89,8 +89,7 @@ def calibrate(
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if ask:
-        questions = output or Path("questions.tsv")
-        written = write_questions(pipeline, corpus, questions, text_column=text_column, n=ask, seed=seed)
+        written = write_questions(pipeline, corpus, output or Path("questions.tsv"), text_column, n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return
     if apply_to and output:
@@ -98,7 +97,7 @@ def calibrate(
     if fold and refit_weights is False:
         raise PelError(Errors.E664)
     if also and refit_weights is not False:
-        raise PelError(Errors.E662)
+        raise PelError(Errors.E602)
     targets = [output] if output else [pipeline_folder(path) for path in apply_to or [pipeline]]
     for target in targets:
         check_may_change(target)

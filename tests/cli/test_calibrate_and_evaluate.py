@@ -124,7 +124,7 @@ def test_p_right_of_links_learns_from_several_corpora(folder, calibrated, tmp_pa
     assert together["confidence"].pop("link") != twice["confidence"].pop("link")
     assert together == twice
     assert all(together[key] == before[key] for key in ("combiner", "nil_model"))
-    refused("E662", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
+    refused("E602", *keep[:-1], "--also", tmp_path / "also.jsonl", "--output", tmp_path / "no")
 
 
 def judged(path, calibrated, texts, answers):
