@@ -114,7 +114,7 @@ class Errors(metaclass=WithCodes):
     E123 = "Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
     E125 = "Expected a complete release with --retire-missing, but it lacks {n:,} of {total:,} entities, such as '{example}'. Nothing was changed. Check the file and the filters, or list the ids to retire in a file of changes."
     E126 = "Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits KB"
-    E127 = "Expected an id, or a name or code that one entity has, got '{text}'{hint}. Check the spelling, and the KB."
+    E127 = "Expected an id, or a name or code that one entity has, got '{text}'{hint}. Check the spelling and the KB."
     E128 = "Expected vocabularies in which the KB has codes, got {got}{hint}. It has (entities): {known}."
     E129 = "Expected KIND=N, a number for one of {known}, got '{got}'. Fix --most."
     E141 = "Expected an 'id', and else {known} or null, as columns of {path}, got {got}. Fix the setting 'columns'."
@@ -376,7 +376,9 @@ class Warnings(metaclass=WithCodes):
     W512 = "'{name}' can link nothing in this document: {what}. Put it behind the component that sets them."
     W513 = "The list '{list}' has {id} for {form}, but the knowledge base lacks it. Fix the list, or add the entity."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
-    W551 = "{n} of {of} learned corrections repeat the linker's answer. Unless they were confirmed, use --undo."
+    W551 = (
+        "{n} of {of} learned corrections repeat the linker's answer. Undo those that nobody has confirmed, with --undo."
+    )
     W552 = "{form}: {why}, so this correction decides in its own text only. Use --always to make it decide everywhere."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
     W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"

@@ -21,11 +21,10 @@ _WHERE = ("start", "end", "label")
 _COLUMNS = ("document", "around", "mention", _ANSWER, "name", "p_right", *_OTHERS, _JUDGED, *_WHERE, _TEXT)
 _CELL = 30_000  # characters of a text: a spreadsheet's cell holds 32,767
 _AROUND = 100  # characters on each side of a mention
+Row = dict[str, Any]
 
 
-def write_questions(
-    pipeline: Path, texts: Path, output: Path, *, text_column: str | None = None, n: int, seed: int
-) -> dict[str, Any]:
+def write_questions(pipeline: Path, texts: Path, output: Path, column: str | None, *, n: int, seed: int) -> Row:
     """Link texts, and write some of the answers as a table to fill in.
 
     They are drawn at random, one of each form. What is fitted on so few answers is a line, whose bias and slope chance
@@ -37,7 +36,7 @@ def write_questions(
         pipeline: answers.
         texts: in any format that ``link`` reads; their annotation is not read.
         output: the table.
-        text_column: see ``Columns``.
+        column: of the text, see ``Columns``.
         n: how many questions; fewer if there are fewer forms.
         seed: of the choice.
 
@@ -54,9 +53,9 @@ def write_questions(
     if output.exists():
         raise unexpected(output, "no file", "one that may hold your answers", "Choose another with --output.")
     nlp, _, component = load_pipeline(pipeline)
-    corpus = Corpus(texts, columns=Columns(text_column))
+    corpus = Corpus(texts, columns=Columns(column))
     pieces = (replace(one, text=piece) for one in corpus for _, piece in text_pieces(one.text, _CELL))
-    found: list[tuple[Document, dict[str, Any]]] = []
+    found: list[tuple[Document, Row]] = []
     for one in process_documents(nlp, pieces, batch_size=nlp.batch_size):
         records = document_record(component, one, len(_OTHERS) + 1).get("mentions", ())
         # without one, it is of another linker
@@ -72,7 +71,7 @@ def write_questions(
     return {"questions": len(chosen), "mentions": len(found), "forms": len(by_form), "output": str(output)}
 
 
-def _row(document: Document, mention: dict[str, Any], kb: Any) -> list[str]:
+def _row(document: Document, mention: Row, kb: Any) -> list[str]:
     text, start, end = document.text, mention["start"], mention["end"]
     others = [f"{key} {kb[key].canonical_name}" for key, _ in mention["candidates"] if key != mention["kb_id"]]
     cells = [document.id, _around(text, start, end), " ".join(mention["text"].split()), mention["kb_id"]]

@@ -91,8 +91,7 @@ def calibrate(
     if ask:
         if apply_to or fold or also or precision is not None or refit_weights is not None:
             raise PelError(Errors.E623)
-        questions = output or Path("questions.tsv")
-        written = write_questions(pipeline, corpus, questions, text_column=text_column, n=ask, seed=seed)
+        written = write_questions(pipeline, corpus, output or Path("questions.tsv"), text_column, n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return
     if apply_to and output:

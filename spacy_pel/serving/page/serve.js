@@ -9,8 +9,9 @@ const EXAMPLE =
   "Patients with CF were treated with azithromycin until hospital discharge. We also tested zasocitinib against " +
   "Pseudomonas aeruginosa. In interviews after discharge, most patients reported vomiting or diarrhea, but no hearing loss.";
 const PARTS = {
-  name: "cosine of a name", mention: "cosine of a mention", exact_unseen: "exact name, form not seen", log_prior: "prior",
-  preferred: "preferred name", edit: "spelling", partial: "part of a name", best_first: "nearest of all", ranker: "ranker",
+  name: "cosine of a name", mention: "cosine of a mention", log_prior: "prior",
+  preferred: "preferred name", edit: "spelling", partial: "part of a name", best_first: "rank by cosine", log_topic: "topic",
+  log_label_type: "type by the label", log_mention_type: "type in context",
 };
 
 const state = { text: "", mentions: [], entities: new Map(), chosen: null, limits: {}, groups: {}, given: [], by: "", file: "", doc: "" };
@@ -250,7 +251,7 @@ function evidence(why) {
     gauge(why),
     el("div", { class: "candidates" }, el("h3", {}, why.candidates.length ? "Candidates" : "No candidate was found."), why.candidates.map((one) => candidate(one, why.kb_id))),
     parts.length > 0 && el("p", { class: "difference" }, "Why the first leads the second: ",
-      parts.map(([name, value]) => el("span", { class: "chip number" }, `${PARTS[name] ?? name.replaceAll("_", " ")} ${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`))),
+      parts.map(([name, value]) => el("span", { class: "chip number" }, `${PARTS[name] ?? name.replace("_unseen", " (unseen form)").replaceAll("_", " ")} ${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`))),
   ];
 }
 
