@@ -1,12 +1,16 @@
 """What was found for a surface form is kept: most mentions of a stream repeat one."""
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from weakref import WeakSet
 
 import numpy as np
 
 from ..types import CandidateTable
+
+_caches: "WeakSet[FormCache]" = WeakSet()
 
 
 class FormCache:
@@ -19,6 +23,10 @@ class FormCache:
 
     def __init__(self, megabytes: float):
         self.megabytes = megabytes
+        self._empty()
+        _caches.add(self)
+
+    def _empty(self) -> None:
         self._slots: OrderedDict[Hashable, int] = OrderedDict()  # least recently used first
         self._table: CandidateTable | None = None
         self._lock = threading.Lock()
@@ -72,3 +80,14 @@ class FormCache:
             slots.append(slot)
         if slots:
             self._table.put(np.array(slots), table.take(np.array(rows)))
+
+
+def _empty_held() -> None:
+    """A thread that a forked process lacks would hold the lock for ever, and may have stored half a form."""
+    for cache in list(_caches):
+        if cache._lock.locked():
+            cache._empty()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_empty_held)

@@ -158,7 +158,7 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list["D
         return SEVERAL.join((id_of(one) or "").strip() for one in cells)
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
-        if isinstance(row.get("mentions"), list):
+        if not isinstance(row.get("mentions", ""), str):  # of a document without mentions it may be null
             found = [replace(one, meta={}) for one in read_corpus(Path(path))]
             break
         text, key = cell(row, (columns.of(row, where)[0],)) or "", cell(row, (id_column,) if id_column else _IDS)

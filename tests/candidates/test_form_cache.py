@@ -1,5 +1,6 @@
 """The cache of surface forms gives what its generator finds, whatever it has kept."""
 
+import multiprocessing
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -135,3 +136,13 @@ def test_answers_and_the_cache_do_not_share_memory():
     for _ in range(2):  # found, then remembered
         ask.cache(forms(3), lambda _: table_of(forms(3))).kb_rows[:] = 99
         assert ask(*forms(3)) == []
+
+
+def test_a_fork_does_not_wait_for_a_thread_that_it_lacks():
+    cache = FormCache(1.0)
+    with cache._lock:  # as another thread may hold it
+        process = multiprocessing.get_context("fork").Process(target=lambda: cache._lock.acquire())
+        process.start()
+        process.join(20)
+        process.kill()
+    assert process.exitcode == 0

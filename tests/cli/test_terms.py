@@ -11,7 +11,7 @@ import yaml
 from spacy_pel.corpora import write_corpus
 from spacy_pel.engines import terms as terms_of_engines
 from spacy_pel.types import Document, Mention
-from spacy_pel.util import write_jsonl
+from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import done, refused, run
 
@@ -168,6 +168,9 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
     assert {(row["text"], row["id"]) for row in result["checked"]} == {("stroke", "C3"), ("fever", "C3|C5")}
     assert result["verdicts"] == {"agrees": 2}
+    without = {"id": "C3", "text": "We saw a stroke.", "mentions": None}  # "id" is the document's
+    write_jsonl(tmp_path / "gold.jsonl", [without, *list(read_jsonl(tmp_path / "gold.jsonl"))])
+    assert done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json == result
 
 
 def test_check_reads_each_mention_at_its_place_and_a_document_once(folder, tmp_path, monkeypatch):
