@@ -75,7 +75,8 @@ def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
     queries = query_maker(expanding)(document)
     assert [query.surface for query in queries] == ["Huntington disease", "Huntington"]
     assert expanding.get_pipe(NAME).linker.link(queries)[0].kb_id == "C07"
-    assert [query.surface for query in query_maker(expanding)(document, alone=True)] == ["HD", "Huntington"]
+    alone = Document("1", "HD", [Mention(0, 2, "X", ("C07",))])
+    assert [query.surface for query in query_maker(expanding)(alone, alone=True)] == ["HD"]
     expanding.get_pipe(NAME).expand_abbreviations = False
     assert [query.surface for query in query_maker(expanding)(document)] == ["HD", "Huntington"]
     assert [query.surface for query in query_maker(make_nlp())(document)] == ["HD", "Huntington"]
