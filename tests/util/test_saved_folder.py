@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from spacy_pel import PelError
-from spacy_pel.util import read_json, write_json, writing
-from spacy_pel.util import saved_folder
+from spacy_pel.util import read_json, saved_folder, write_json, writing
 from spacy_pel.util.saved_folder import (
     MANIFEST,
     check_folder,
