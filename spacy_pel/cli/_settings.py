@@ -20,13 +20,14 @@ def json_or_text(text: str) -> Any:
 _REASON = re.compile(", (?:unable to|got) .*")  # at the end of pydantic's messages, which our own repeats
 
 
-def parse_settings(settings: list[str]) -> dict[str, Any]:
+def parse_settings(settings: list[str], *, exact: bool = True) -> dict[str, Any]:
     """Read the values of ``--set``.
 
     Args:
         settings: e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-            JSON, or kept as text if they are not JSON, or are numbers that would change as such, e.g. 1.10:
-            ``make_reader`` turns them into numbers where these are expected.
+            JSON, or kept as text if they are not JSON.
+        exact: also keep numbers as text that would change as such, e.g. 1.10: for ``make_reader``, which turns
+            them into numbers where these are expected.
 
     Returns:
         Values by name.
@@ -40,7 +41,7 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
         read = json_or_text(value)
-        is_changed = type(read) in (int, float) and str(read) != value
+        is_changed = exact and type(read) in (int, float) and str(read) != value
         parsed[name.replace("-", "_")] = value if is_changed else read
     return parsed
 
