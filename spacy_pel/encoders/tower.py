@@ -1,5 +1,6 @@
 """One side of the bi-encoder: a transformer and a reduction (Wiatrak et al. 2022, section 5.2), in torch."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import torch
@@ -142,3 +143,17 @@ def marker_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
 
 # poolings that look for the markers: what counts in their mean
 _MASKS = {"mention": mention_mask, "markers": marker_mask}
+
+
+@torch.no_grad()
+def move_towards(module: nn.Module, other: Mapping[str, Tensor], weight: float) -> None:
+    """Change the weights of a module to those on the straight line to other ones.
+
+    Args:
+        module: is changed.
+        other: the other weights, by the same names and of the same shapes.
+        weight: 0 = those of the module, 1 = the other ones.
+    """
+    for name, values in module.state_dict().items():  # these share the module's memory
+        if values.is_floating_point():
+            values.lerp_(other[name].to(values.dtype), weight)

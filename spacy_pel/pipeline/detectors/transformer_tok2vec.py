@@ -16,7 +16,7 @@ from thinc.types import Floats2d
 from thinc.util import get_torch_default_device, torch2xp, xp2torch
 
 from ...encoders.backend import Backend, EncodeBatch, TorchBackend, encode_batches
-from ...encoders.tower import TokenTower, Tower
+from ...encoders.tower import TokenTower, Tower, move_towards
 from ...errors import Errors, PelError
 from ...types import Vectors
 from ...util.config import check_range
@@ -289,11 +289,7 @@ class TowerShim(Shim):
 
     def move_towards(self, other: "TowerShim", weight: float) -> None:
         """Change the weights to those on the straight line to another layer's."""
-        theirs = other._tower().state_dict()
-        with torch.no_grad():
-            for name, values in self._tower().state_dict().items():  # these share the tower's memory
-                if values.is_floating_point():
-                    values.lerp_(theirs[name].to(values.dtype), weight)
+        move_towards(self._tower(), other._tower().state_dict(), weight)
         self._encode = None
 
     # -- bytes -----------------------------------------------------------------------------

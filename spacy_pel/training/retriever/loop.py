@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
+from ...encoders.tower import move_towards
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...util import fingerprint, logger
@@ -133,9 +132,6 @@ def average(encoder: BiEncoder, other: BiEncoder, *, weight: float = 0.5) -> BiE
         differing = ["the shapes of the weights"]
     if differing:
         raise PelError(Errors.E351.format(differing=", ".join(differing)))
-    with torch.no_grad():
-        for key, values in mine.items():  # these share the towers' memory
-            if values.is_floating_point():
-                values.lerp_(theirs[key].to(values.dtype), weight)
+    move_towards(encoder.towers, theirs, weight)
     encoder.changed()
     return encoder
