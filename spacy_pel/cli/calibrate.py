@@ -104,7 +104,8 @@ def calibrate(
     for target in targets:
         check_may_change(target)
     folds = [_fold(argument) for argument in fold or []]
-    linker, documents, queries, n_blank = _read(pipeline, corpus)
+    linker, make_queries = _open(pipeline)
+    documents, queries, n_blank = _read(corpus, linker, make_queries)
     asked = n_blank is not None
     if asked and (fold or refit_weights):
         todo = "Leave out --fold and --refit-weights."
@@ -116,9 +117,12 @@ def calibrate(
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
     parts = [collect(linker, queries, documents)]
     for path, held_out in folds:
-        fold_linker, fold_documents, fold_queries, _ = _read(path, held_out)
+        fold_linker, make_fold_queries = _open(path)
+        fold_documents, fold_queries, _ = _read(held_out, fold_linker, make_fold_queries)
         parts.append(collect(fold_linker, fold_queries, fold_documents))
-    others = [collect(linker, more, texts) for _, texts, more, _ in (_read(pipeline, path) for path in also or [])]
+    others = [
+        collect(linker, more, texts) for texts, more, _ in (_read(path, linker, make_queries) for path in also or [])
+    ]
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated, threshold = linker.decider.is_calibrated, linker.nil_threshold
@@ -185,22 +189,27 @@ def _fold(argument: str) -> tuple[Path, Path]:
     return Path(pipeline), Path(corpus)
 
 
-def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any], int | None]:
-    """The linker, the documents, a query for each gold mention, and of questions, the number of blank rows.
-
-    Raises:
-        PelError: if there are no mentions.
-    """
-    from ..corpora import read_gold
+def _open(pipeline: Path) -> tuple[Any, Callable[..., list[Any]]]:
+    """The linker, and what makes a query for each mention of a document."""
     from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
-    make_queries = query_maker(nlp, name=name)
+    return component.linker, query_maker(nlp, name=name)
+
+
+def _read(corpus: Path, linker: Any, make_queries: Callable[..., list[Any]]) -> tuple[list[Any], list[Any], int | None]:
+    """The documents, a query for each gold mention, and of questions, the number of blank rows.
+
+    Raises:
+        PelError: if there are no mentions.
+    """
+    from ..corpora import read_gold
+
     n_blank = None
     if is_questions(corpus):
-        documents, n_blank = read_questions(corpus, component.kb)
+        documents, n_blank = read_questions(corpus, linker.kb)
         message(f"{len(documents):,} rows are judged, {n_blank:,} are blank and count for nothing")
     else:
         documents = list(read_gold(corpus))
@@ -208,7 +217,7 @@ def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any], int 
     if not queries:
         raise PelError(Errors.E620)
     message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
-    return component.linker, documents, queries, n_blank
+    return documents, queries, n_blank
 
 
 def _nothing(*_: Any) -> None:
