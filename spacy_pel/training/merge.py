@@ -452,7 +452,8 @@ class Merge:
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
             # one that could be several others is not one more
-            unsure = source.join_names and not is_known and entity.canonical_name not in names
+            sure_by = (entity.canonical_name, *entity.aliases) if source.only_new else (entity.canonical_name,)
+            unsure = source.join_names and not is_known and not set(sure_by) <= set(names)
             if unwanted or unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue

@@ -329,6 +329,14 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     sources["drugs"] |= {"homonyms": False}
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
     assert "RXNORM:4" not in found, "a drug called as a disease is"
+    more = ["rxcui\tname\tsyn", "12\tmucolytics\tASA|expectorants", "13\tpressors\tvasopressors"]
+    (tmp_path / "more.tsv").write_text("\n".join(more))
+    columns = {"concept_id": "rxcui", "canonical_name": "name", "aliases": "syn"}
+    more_drugs = {"files": ["more.tsv"], "settings": {"columns": columns}, "join_names": True, "only_new": True}
+    sources["more"] = sources["drugs"] | more_drugs
+    _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
+    assert "RXNORM:12" not in found, "one of its names is taken: it could be what is called so"
+    assert found["RXNORM:13"].aliases == ("vasopressors",)
     sources["drugs"] |= {"type": ""}
     with pytest.raises(PelError, match="join_names needs the type"):
         facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
