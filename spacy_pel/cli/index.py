@@ -24,7 +24,7 @@ def index(
     kinds: Annotated[str | None, option("NAMES", "Rows: card, alias, mention, form. [default: card,alias]")] = None,
     mentions: Annotated[Files, option("FILE", "Training corpus, for mentions, forms and counts (repeatable).")] = None,
     max_mentions: Annotated[int | None, option("N", "Maximum number of mention rows per entity.", min=1)] = None,
-    topics: Annotated[bool, typer.Option(help="Also keep a vector and the entities of each annotated text.")] = True,
+    topics: Annotated[bool, typer.Option(help="Also keep the words and the entities of each annotated text.")] = True,
     index_type: Annotated[str | None, option("NAME", "The type of vector index. [default: faissivf]")] = None,
     codes: Codes = None,
     row_bytes: RowBytes = None,
