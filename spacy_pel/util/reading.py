@@ -114,6 +114,7 @@ ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,
 # between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"
 _SLASH = (
     r"(?<=[A-Z][A-Z0-9])[/&](?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
+    r"|(?:(?<=[A-Za-z)])[-=]>|[\u2190-\u21ff\u2794])(?=[A-Za-z]{2})"  # "HTN->stroke"
     r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
     r"|(?<=[a-z]['\u2019]s)/(?=[A-Za-z][a-z]{3})|(?<= disease|syndrome|disorder)/(?=[A-Za-z][a-z]{3})"
 )
@@ -127,7 +128,6 @@ _RULES = {
     "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{7,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad](?:[ \t\xa0]*{_BREAK}){{1,2}}[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "broken": r"(?<=[a-z]{2})-[ \xa0](?=[a-z]{2})",  # where lines were joined: "amy- loidosis"
-    "arrow": r"(?:(?<=[A-Za-z)])[-=]>|[\u2190-\u21ff\u2794])(?=[A-Za-z]{2})",  # "HTN->stroke"
     # "COPD(Lee et al., 2019)"
     "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
@@ -226,7 +226,7 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
 def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
     """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
     reading = read(text, apart=apart)
-    if reading.places is None or is_word is None or not _IN_WORD.search(text):
+    if is_word is None or not _IN_WORD.search(text):
         return reading
     return _read(text, False, apart, is_word)
 
@@ -296,7 +296,7 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
         elif kind == "wide":  # a letter, digit or sign of ASCII
             yield start, end, chr(ord(changed) - 0xFEE0)
         elif kind != "slash" or apart:
-            yield start, end, f" {changed} " if kind in ("slash", "arrow") else _INSTEAD.get(str(kind), "")
+            yield start, end, f" {changed} " if kind == "slash" else _INSTEAD.get(str(kind), "")
 
 
 def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Callable[[str], object] | None) -> str:
