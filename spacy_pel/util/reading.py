@@ -35,6 +35,7 @@ def _tag(names: str) -> str:
 
 
 TAG = re.compile(_tag(f"{_INLINE} {_BLOCKS}"))
+_PLAIN = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,9}"
 _NUMBERS = r"\d{1,4}(?:\s?[,;\u2013\u2014-]\s?\d{1,4})*"
 
 
@@ -42,18 +43,20 @@ def _not_after(words: Iterable[str]) -> str:
     return "".join(f"(?<!(?i:{word}))" for word in words)
 
 
-_NOT_GREEK = _not_after(name for name in GREEK.values() if len(name) > 2)  # "chi\u00b2", "beta(2)"
+_NOT_GREEK = _not_after(
+    rf"(?<!-){name}" for name in GREEK.values() if len(name) > 2
+)  # "chi\u00b2", not "TNF-alpha\u00b2"
 # whose number may be in brackets: "type(1)", "interleukin(2)", "FEV(1)", "PGE(2)", "pCO(2)"
 _NUMBERED = """type stage grade class group phase chromosome factor interleukin caspase fev pla pip glp peg hiv
 pg[a-z] tx[a-z] lt[a-z] [cipv]o"""
-_NOT_NUMBERED = _NOT_GREEK + _not_after(_NUMBERED.split())
+_NOT_NUMBERED = _not_after([*filter(lambda name: len(name) > 2, GREEK.values()), *_NUMBERED.split()])  # "beta(2)"
 # elements with isotopes in use: "iodine[131]"
 _ELEMENTS = """hydrogen carbon nitrogen oxygen fluorine fluoride phosphorus sulfur chromium cobalt copper gallium
 rubidium strontium yttrium technetium indium iodine iodide xenon cesium samarium lutetium thallium radium thorium"""
 _NOT_ELEMENT = _not_after(_ELEMENTS.split())
 # A number after it is none of a unit, a formula or a type: "m²", "10⁹", "R²", "P[5]".
 _AFTER_NAME = (
-    r"(?:(?<=[a-z]{3}|[A-Z]{3}|[A-Z]\d[a-z]|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d]|\w[\w)][.,;])"
+    r"(?:(?<=[a-z]{3}|[A-Z]{3}|[A-Z]{2}\d|[A-Z]\d[a-z]|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d]|\w[\w)][.,;])"
     r"|(?<=[A-Za-z]{2}-\d)|(?<=[A-Za-z]-\d\d)|(?<=-[\u03b1-\u03c9])|(?<=[a-z]{4} [ACDEK])|(?<=[a-z]{4} [ACDEK][\].,;])"
     rf"|(?<=type \d)){_NOT_GREEK}"
 )
@@ -64,6 +67,7 @@ _SUPERSCRIPT = "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]"
 _LABEL = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*"
 _TARGET = r"(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?"
 _URL = rf"(?:https?:|mailto:|www\.|#|\.{{0,2}}/){_TARGET}"
+_BREAK = r"(?:\r\n?|[\n\v\f\x85\u2028])"
 _QUOTED = r"(?:>[^\S\r\n]?)+"  # "> " of quoted mail
 _CITED = (
     # "asthma<sup>1</sup>", "asthma²", "asthma^1^", "asthma$^{1,2}$"
@@ -73,16 +77,22 @@ _CITED = (
     # notes of tables: "asthma<sup>a,b</sup>", "asthma<sup>*</sup>"
     r"(?<=[a-z]{4})<sup>\s?(?:[a-z](?:,\s?[a-z])*|[*#\u00a7\u00b6\u2020\u2021]{1,3})\s?</sup>",
     # "asthma[1,2]", "asthma.[3]-[5]", "asthma[1]and", "COPD[ref]", "COPD(2)"
-    rf"(?:{_AFTER_NAME}{_NOT_ELEMENT}|(?<=\w\d|-\d|\d[.,;\]]))\[(?:{_NUMBERS}|[\^@][^\[\]\s]+|citation needed"
-    r"|(?i:note|ref\.?|fn\.?|pmid:?)\s?\d+|[A-Z][a-z][^\[\]\n]{0,60}\d{4}[a-z]?)\]"
-    rf"(?:[-\u2013]\[{_NUMBERS}\])*(?![\w+\u207a-])",
+    rf"(?:{_AFTER_NAME}{_NOT_ELEMENT}|(?<=\w\d|-\d|\d[.,;\]]))\[\s?(?:#?{_NUMBERS}(?:,?\s[a-z]{{1,5}}\.?\s?\d+)?\.?|[\^@][^\[\]\s]+"
+    r"|citation needed|[*?\u00a7\u00b6\u2020\u2021]{1,2}|(?i:note|ref\.?|fn\.?|pmid:?)\s?\d+"
+    rf"|[A-Z][a-z][^\[\]\n]{{0,60}}\d{{4}}[a-z]?)\s?\](?:[-\u2013]\[{_NUMBERS}\])*(?::\s?\d{{1,4}})?(?![\w+\u207a-])",
+    # of Wikipedia, EndNote and others: "asthma<ref>…</ref>", "asthma{{cn}}", "asthma{Lee, 2019 #12}", "asthma{1,2}"
+    r"<ref\b[^<>]*(?:/>|>[^<]*</ref>)",
+    rf"{_AFTER_NAME}(?:\{{\{{[^{{}}\n]{{1,80}}\}}\}}|\{{(?:{_NUMBERS}|[^{{}}#\n]{{1,60}}#\d[^{{}}\n]{{0,60}})\}})",
+    # superscripts of copied text: "asthma.1 COPD", "asthma,1,2 COPD", "asthma1,2"
+    rf"(?:(?<=[a-z]{{4}})|(?<=[A-Z]{{3}})){_NOT_GREEK}(?:\.{_PLAIN}(?=\s+[A-Z(]|\s*$)|[,;]{_PLAIN}(?=\s[a-z]|\s*$))",
+    rf"(?<=[a-z]{{6}}){_NOT_NUMBERED}\d{{1,3}}(?:[,\u2013-]\d{{1,3}})+(?![\w-])",
     rf"(?<=[a-z]{{3}}|[A-Z]{{3}}|[a-z]{{2}}[.,;]){_NOT_ELEMENT}{_NOT_CHEMICAL}\[{_NUMBERS}\](?=[A-Za-z]{{2}})",
     r"(?<!\S)\[\d{1,3}\](?i:(?!benz|rota|caten|fluor|iod|carb)(?=[a-z]{3}))",  # "[1]asthma"
     rf"{_AFTER_NAME}{_NOT_ELEMENT}\[(?:[a-z]|[ivx]{{2,4}}|refs?\.?|note|sic)\](?=[\s.,;:)]|$)",
     rf"(?:(?:(?<=[a-z]{{4}})|(?<=[A-Z]{{3}})|(?<=[A-Za-z]-\d\d)){_NOT_NUMBERED}|(?<=[a-z]{{2}}[.,;]))\({_NUMBERS}\)"
     r"(?![\w+-])",
     r"(?<=[^\W_])[\u2020\u2021\u00a7\u00b6\u00ae\u2122\u00a9]+",
-    r"~?\\(?:[a-zA-Z]{0,9}cite[a-zA-Z]{0,9}|footnotemark|footnote|label|ref)\*?(?:\[[^\[\]{}]*\])*\{[^{}]*\}",
+    r"~?\\(?:[a-zA-Z]{0,9}(?:cite[a-zA-Z]{0,9}|ref|footnote|graphics)|footnotemark|label|begin|end|input|url|href)\*?(?:\[[^\[\]{}]*\])*\{[^{}]*\}",
 )
 _UNREAD = (
     # Markdown: "**x**", "~~x~~", "==x==", "++x++", "__x__", "`x`", "[[x]]"
@@ -90,6 +100,9 @@ _UNREAD = (
     r"(?<![~=+\w])(?:~~|==|\+\+(?=[^+\n]{1,99}\+\+))(?=\w)|(?<=[\w.,)])(?:~~|==)(?![~=\w])|(?<=[a-z]{3})\+\+(?![+\w])",
     r"(?<!\w)__(?=[A-Za-z])|(?<=[^\W_]|[.,)])__(?!\w)",
     r"(?<![\w`])`{1,3}(?=\w)|(?:(?<=[A-Za-z.)])|(?<=-\d|\d\d))`{1,3}(?![\w`])",
+    # "*x*.", "~x~", and what is escaped: "\\>= 18", "\\[HIV\\]"; "kid=\nney" of quoted-printable mail
+    r"(?:(?<=[a-z]{3})|(?<=[A-Z]{3}))[*_~=}]{1,3}(?=[.,;:!?](?:\s|$))|(?<!\S)~(?=[A-Za-z]{3})|(?<=[A-Za-z]{3})~(?!\S)",
+    r"\\(?=[\[\](){}<>*_~#+!&%$])|(?<=[a-z ])=\r?\n(?=[a-z])",
     r"\[\[(?:[^\[\]|\n]*\|)?(?=[^\[\]|\n]*\]\])|(?<=[A-Za-z])\]\](?!>)",
 )
 # where a line may break, zero-width characters, marks of direction, soft hyphens, byte order marks, fillers
@@ -100,7 +113,8 @@ _ZERO = (
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 # between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"
 _SLASH = (
-    r"(?<=[A-Z][A-Z0-9])/(?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
+    r"(?<=[A-Z][A-Z0-9])[/&](?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
+    r"|(?:(?<=[A-Za-z)])[-=]>|[\u2190-\u21ff\u2794])(?=[A-Za-z]{2})"  # "HTN->stroke"
     r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
     r"|(?<=[a-z]['\u2019]s)/(?=[A-Za-z][a-z]{3})|(?<= disease|syndrome|disorder)/(?=[A-Za-z][a-z]{3})"
 )
@@ -112,25 +126,30 @@ _RULES = {
     # which tokenizers divide words at: "non\u2013small", "IFN\u2013\u03b3"
     "dash": "(?:(?<=\\b[Nn]on)|(?<=[A-Z])(?=.[\u03b1-\u03c9]))[\u2011-\u2015\u2212](?=[^\\W_])",
     "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{7,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
-    "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad][^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
-    "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\]",  # of MIMIC-III: "[**Last Name**]"
+    "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad](?:[ \t\xa0]*{_BREAK}){{1,2}}[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
+    "broken": r"(?<=[a-z]{2})-[ \xa0](?=[a-z]{2})",  # where lines were joined: "amy- loidosis"
+    # "COPD(Lee et al., 2019)"
+    "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
+    "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
     "link": rf"(?P<image>!)?\[(?P<label>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
-    "cited": rf"(?=[<\[($^~\\]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
+    "cited": rf"(?=[<\[($^~\\{{.,;\d]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
-    "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<!\[CDATA\[|\]\]>",
+    "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<[?!][A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
     "entity": rf"{ENTITY.pattern}|&(?:{_WITHOUT_END})(?![A-Za-z0-9;=])",
-    "command": r"\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|underline)\{[^{}]*\}",
+    "command": r"\\[a-zA-Z]{2,20}\*?\{[^{}]*\}",
     "zero": _ZERO,
     "paired": _PAIRED.pattern,
     # and what only the font of its writer shows, such as bullets
     "control": r"\x1b\[[\d;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u2800\u3164\ue000-\uf8ff\ufdd0-\ufdef"
     r"\ufff0-\ufff8\ufffc\ufffe\uffff\U000f0000-\U0010ffff]+",
 }
-_CHANGED = re.compile(rf"(?=[^a-zA-Z0-9\s])(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})")
-_INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "slash": " / "}
-_IN_WORD = re.compile(rf"{_RULES['hyphen']}|(?<=[^\W_]){_ZERO}(?=[^\W_])")
+_CHANGED = re.compile(
+    rf"(?=[^a-zA-Z0-9\s]|(?<=[a-z]{{6}})\d)(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})"
+)
+_INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "glued": " "}
+_IN_WORD = re.compile(rf"{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_])")
 _APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
 
@@ -207,7 +226,7 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
 def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
     """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
     reading = read(text, apart=apart)
-    if reading.places is None or is_word is None or not _IN_WORD.search(text):
+    if is_word is None or not _IN_WORD.search(text):
         return reading
     return _read(text, False, apart, is_word)
 
@@ -259,9 +278,17 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             tags = frozenset(_PAIRED.findall(text.lower())) if tags is None else tags
             name = _PAIRED.findall(changed.lower())[0].strip("/")
             if changed.endswith("/>") or {name, f"/{name}"} <= tags:
-                yield start, end, ""
+                yield (
+                    start,
+                    end,
+                    "\n\n" * (changed[:2] == "</" and text[end : end + 1] == "<" and text[end + 1 : end + 2].isalpha()),
+                )
         elif kind == "cited":
-            yield start, end, " " * text[end : end + 1].isalnum()
+            yield start + (changed[0] in ".,;"), end, " " * text[end : end + 1].isalnum()
+        elif kind == "broken":
+            first, second = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1], _WORD.match(text, end)
+            if is_word is not None and second is not None and second[0] not in _AND and is_word(first + second[0]):
+                yield start, end, ""
         elif kind == "zero":
             first = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1:]
             second = _WORD.findall(text, end, end + _LONGEST_WORD)[:1]
@@ -269,7 +296,7 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
         elif kind == "wide":  # a letter, digit or sign of ASCII
             yield start, end, chr(ord(changed) - 0xFEE0)
         elif kind != "slash" or apart:
-            yield start, end, _INSTEAD.get(str(kind), "")
+            yield start, end, f" {changed} " if kind == "slash" else _INSTEAD.get(str(kind), "")
 
 
 def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Callable[[str], object] | None) -> str:

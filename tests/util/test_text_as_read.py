@@ -7,7 +7,7 @@ from unicodedata import normalize
 import pytest
 
 from spacy_pel.util import read_jsonl
-from spacy_pel.util.reading import read
+from spacy_pel.util.reading import read, read_apart
 
 ROWS = read_jsonl(Path(__file__).parents[1] / "fixtures" / "text_as_read.jsonl")
 READ = {row["text"]: row["read"] for row in ROWS if "read" in row}
@@ -91,3 +91,22 @@ def test_reading_takes_linear_time(unit):
     started = time.perf_counter()
     read(f"asthma {unit * (200_000 // len(unit))} end")
     assert time.perf_counter() - started < 10  # quadratic: minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HTN→stroke->dementia", "HTN → stroke -> dementia"),
+        ("CHF&CAD", "CHF & CAD"),
+        ("G->A, 1→4, H&E", "G->A, 1→4, H&E"),
+    ],
+)
+def test_names_stand_apart_at_arrows_and_ampersands(text, expected):
+    assert read(text, apart=True).text == expected
+
+
+def test_a_word_that_was_divided_at_the_end_of_a_line_is_joined_where_it_is_known():
+    known = {"amyloidosis"}.__contains__
+    assert read_apart("amy- loidosis, low- dose, hyper- and hypotension", known).text.startswith(
+        "amyloidosis, low- dose"
+    )
