@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_pel.index import EntityIndex
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
@@ -115,3 +116,28 @@ def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
     assert done and status == 0
     assert counts == sorted(counts) and len(set(counts)) > 1
     assert len(spacy.load(path).get_pipe(NAME).kb) == 35
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_a_part_is_read_while_another_process_replaces_it(nlp, tmp_path):
+    """Its files always belong together: of these two, rows are twice as many."""
+    path, linker = tmp_path / NAME, nlp.get_pipe(NAME)
+    few = KnowledgeBase([Entity(f"F{n}", f"Few {n}") for n in range(5)])
+    many = KnowledgeBase([Entity(f"M{n}", f"Many {n}") for n in range(10)])
+    few.to_disk(path / "kb")
+    linker.index.to_disk(path / "index")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(300)
+        while True:
+            for kb in (few, many):
+                kb.to_disk(path / "kb")
+                linker.index.to_disk(path / "index")
+                time.sleep(0.01)  # to be read in between
+    try:
+        sizes = {len(list(KnowledgeBase.from_disk(path / "kb").entities())) for _ in range(200)}
+        rows = {len(EntityIndex.from_disk(path / "index")) for _ in range(100)}
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert sizes == {5, 10} and rows == {len(linker.index)}
