@@ -56,8 +56,7 @@ class FormCache:
                 return self._table.take(np.array([slots[key] for key in keys]))
             if self._table is not None and slots:
                 parts.append(self._table.take(np.array(list(slots.values()))))
-        new = [key for key in first if key not in slots]
-        if new:
+        if new := [key for key in first if key not in slots]:
             parts.append(find([first[key] for key in new]))
             with self._lock:
                 self._store(new, parts[-1])
@@ -87,6 +86,7 @@ def _empty_held() -> None:
     for cache in list(_caches):
         if cache._lock.locked():
             cache._empty()
+        cache._lock = threading.Lock()  # Python says so only once a thread that has waited for it goes on
 
 
 if hasattr(os, "register_at_fork"):

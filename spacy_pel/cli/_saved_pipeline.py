@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import Errors, PelError, Warnings
 from ..pipeline.saved import FACTORY, no_pipeline, pipeline_folder, saved_parts
-from ..util import atomic_path, logger, read_json, write_json
+from ..util import atomic_path, locked, logger, read_json, write_json
 
 _DEFAULT = Path("assets/pel_medmentions")
 _PACKAGE = "en_pel_medmentions"
@@ -79,15 +79,15 @@ def store_learned(pipeline: Path, learned: dict[str, Any]) -> None:
 
     path = learned_path(pipeline)
     with update_linker_folder(path.parent) as part:
-        write_json(part / path.name, learned, indent=None)
-    settings = _components(pipeline)[path.parent.name]
-    if settings.get("threshold") is not None:
-        logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))
+        kept = read_json(part / path.name).get("settings")  # set in Python, unlike in the config
+        write_json(part / path.name, learned | ({"settings": kept} if kept else {}), indent=None)
+    if (value := _components(pipeline)[path.parent.name].get("threshold")) is not None:
+        logger.warning(Warnings.W600.format(path=pipeline, value=value))
 
 
 def copy_pipeline(pipeline: Path, output: Path, learned: dict[str, Any]) -> None:
     """Write a copy of a saved pipeline with another calibration."""
-    with atomic_path(output) as part:
+    with atomic_path(output) as part, locked(pipeline):  # nobody replaces the linker's folder meanwhile
         shutil.copytree(pipeline, part)
         store_learned(part, learned)
 
@@ -116,9 +116,9 @@ def read_learned(pipeline: Path) -> dict[str, Any]:
     from ..util.saved_folder import check_folder
 
     path = learned_path(pipeline)
-    check_folder(path.parent, kind=KIND, version=VERSION)
-    learned: dict[str, Any] = read_json(path)
-    return learned
+    with locked(pipeline):
+        check_folder(path.parent, kind=KIND, version=VERSION)
+        return read_json(path)  # type: ignore[no-any-return]
 
 
 def _kinds(pipeline: Path, learned: dict[str, Any]) -> dict[str, str]:
@@ -126,12 +126,13 @@ def _kinds(pipeline: Path, learned: dict[str, Any]) -> dict[str, str]:
     from ..pipeline.linker_data import saved_generator_kind
 
     meta = learned_path(pipeline).parent / "index" / "meta.json"
-    return {
-        "encoder": str(read_json(meta).get("encoder_fingerprint")) if meta.is_file() else "",
-        "generator": saved_generator_kind(learned),
-        **{part: learned[part]["kind"] for part in ("combiner", "nil_model")},
-        "reranker": (learned.get("reranker") or {}).get("kind", "null"),
-    }
+    with locked(pipeline):
+        return {
+            "encoder": str(read_json(meta).get("encoder_fingerprint")) if meta.is_file() else "",
+            "generator": saved_generator_kind(learned),
+            **{part: learned[part]["kind"] for part in ("combiner", "nil_model")},
+            "reranker": (learned.get("reranker") or {}).get("kind", "null"),
+        }
 
 
 def _components(pipeline: Path) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline
 from ..util import read_json
 from ..util.config import import_code
-from ..util.files import folder_size, unexpected
+from ..util.files import files_below, folder_size, unexpected
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
@@ -52,7 +52,7 @@ def explain(
 def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.
 
-    Opening a folder checks the sizes alone. The files of spaCy's own components have no manifest.
+    The files of spaCy's own components have no manifest.
 
     Example: spacy-pel verify assets/pel_medmentions
     """
@@ -60,7 +60,7 @@ def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
 
     folders = verify_folders(path)
     covered = {Path(folder["folder"]) for folder in folders}
-    files = (file for file in path.rglob("*") if file.is_file() and not is_hidden(file, path))
+    files = (file for file in files_below(path) if file.is_file() and not is_hidden(file, path))
     n_others = sum(covered.isdisjoint(file.parents) for file in files)
     emit({"folders": folders, "files_without_manifest": n_others}, as_json=as_json, text=_text)
 

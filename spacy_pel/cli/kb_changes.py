@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import Errors, PelError
 from ..types import NIL
-from ..util import atomic_path, read_lines, write_json
+from ..util import atomic_path, locked, read_lines, write_json
 from ..util.console import now
 from ..util.files import unexpected
 from . import _options as options
@@ -108,7 +108,6 @@ def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
     """
     from ..pipeline.linker_data import CALIBRATION
     from ..pipeline.saved import check_may_change, load_pipeline
-    from ..util.writing import locked
 
     path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
     in_pipeline = (path / "config.cfg").is_file()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from ..corpora.formats.tables import open_table
 from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL
-from ..util import counted_form, logger, numbered_jsonl
+from ..util import counted_form, locked, logger, numbered_jsonl
 from ..util.files import ending_of
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
@@ -46,10 +46,9 @@ def teach(
     """
     from ..index.annotated_text import AliasPriors
     from ..kb import KnowledgeBase
-    from ..pipeline.linker_data import KIND, VERSION, save_memory, saved_memory
+    from ..pipeline.linker_data import save_memory, saved_memory
     from ..pipeline.saved import check_may_change
-    from ..util.saved_folder import check_folder
-    from ._saved_pipeline import learned_path
+    from ._saved_pipeline import learned_path, read_learned
 
     tasks = sum([corrections is not None, list_learned, bool(undo)])
     if tasks != 1:
@@ -60,18 +59,19 @@ def teach(
     if corrections is not None:
         emit(_learn(pipeline, corrections, by, always=always), as_json=as_json, text=key_values)
         return
-    check_folder(folder, kind=KIND, version=VERSION)
-    memory = saved_memory(folder)  # neither encoder nor detector is loaded
-    if undo:
-        n_lines = len(memory.log)
-        undone = memory.undo(undo, by=by)
-        save_memory(folder, memory, n_lines=n_lines)
-        result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
-        emit(result, as_json=as_json, text=key_values)
-        return
-    priors = AliasPriors.from_disk(folder / "index") if (folder / "index").exists() else None
-    known = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors)
-    listed = [asdict(entry) | asdict(known.reach(entry.id)) for entry in memory.learned]
+    with locked(pipeline):  # nobody replaces the folder meanwhile
+        read_learned(pipeline)  # checks the folder
+        memory = saved_memory(folder)  # neither encoder nor detector is loaded
+        if undo:
+            n_lines = len(memory.log)
+            undone = memory.undo(undo, by=by)
+            save_memory(folder, memory, n_lines=n_lines)
+            result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
+            emit(result, as_json=as_json, text=key_values)
+            return
+        priors = AliasPriors.from_disk(folder / "index") if (folder / "index").exists() else None
+        known = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors)
+        listed = [asdict(entry) | asdict(known.reach(entry.id)) for entry in memory.learned]
     emit({"learned": listed}, as_json=as_json, text=_table)
 
 

@@ -19,7 +19,7 @@ from ..errors import Errors, PelError, Warnings, shortened
 from ..registry import registry
 from ..types import Encoder
 from ..util import logger
-from ..util.saved_folder import damaged, read_part
+from ..util.saved_folder import damaged, read_part, read_whole
 from .bert import ARCHITECTURE, SCALES, WORDS, Bert, read_bert
 from .token_arrays import SAVED, SavedTokenizer, without_limits
 
@@ -259,9 +259,9 @@ def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:
         PelError: if the folder holds no encoder, or one that is not registered.
     """
     path = Path(path)
-    make = registry.pel_encoders.get(read_part(path, kind="encoder")["encoder"])
+    make = registry.pel_encoders.get(read_whole(path, lambda: read_part(path, kind="encoder"))["encoder"])
     choice = {"backend": backend} if backend and "backend" in signature(make).parameters else {}
-    return make(**choice).from_disk(path)  # type: ignore[no-any-return]
+    return read_whole(path, lambda: make(**choice).from_disk(path))  # type: ignore[no-any-return]
 
 
 # What is known to change the answers of an encoder of transformers and its weights do not show. Names, not

@@ -16,7 +16,7 @@ from ..util import normalize_alias, progress
 from ..util.arrays import Ragged, grouped
 from ..util.files import PathLike
 from ..util.processes import reopened
-from ..util.saved_folder import Buffer, write_folder
+from ..util.saved_folder import Buffer, read_whole, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
 from .arrow_store import ArrowStore, Mask
 from .changed_store import ChangedStore, distinct_ids
@@ -92,7 +92,7 @@ class KnowledgeBase(ChangedStore):
         Raises:
             PelError: if it is missing, damaged, or has another format version.
         """
-        return cls._of(ArrowStore.open(path))
+        return cls._of(read_whole(Path(path), lambda: ArrowStore.open(path)))
 
     def to_disk(self, path: PathLike) -> None:
         """Write the folder with the changes merged; rows stay the same.

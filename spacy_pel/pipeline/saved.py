@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError, shortened
 from ..util.config import describe_config_error
-from ..util.files import unexpected
+from ..util.files import files_below, unexpected
 
 FACTORY = "proxy_entity_linker"
 
@@ -68,8 +68,8 @@ def load_spacy(path: str | Path) -> Any:
     if not config.is_file():
         raise no_pipeline(folder)
     try:
-        for entry in sorted(folder.rglob("*")):
-            if entry.exists() and not (entry.is_file() or entry.is_dir()):  # spaCy would read a pipe for ever
+        for entry in sorted(files_below(folder)):
+            if entry.exists() and not entry.is_file():  # spaCy would read a pipe for ever
                 got = f"{entry.relative_to(folder)} is not a regular file"
                 raise PelError(Errors.E650.format(path=path, got=got))
         package = package_of(folder)

@@ -5,4 +5,4 @@ from .files import fingerprint, read_lines, read_text
 from .names import PLAIN_WORDS, counted_form, hash_strings, normalize_alias
 from .parsing import numbered_jsonl, read_json, read_jsonl
 from .processes import machine_note
-from .writing import atomic_path, write_json, write_jsonl
+from .writing import atomic_path, locked, write_json, write_jsonl

@@ -208,7 +208,12 @@ def ending_of(path: Path) -> str:
 
 def folder_size(folder: Path) -> int:
     """Bytes of all files in a folder and below it."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in files_below(folder) if file.is_file())
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All in a folder that is no folder. rglob fails where another process removes one."""
+    return (Path(place, name) for place, _, names in os.walk(folder) for name in names)
 
 
 def raw_lines(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, bytes]]:

@@ -16,7 +16,7 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from .files import file_hash
 from .parsing import DATA_ERRORS, read_json
-from .writing import atomic_path, is_staging_dir, one_at_a_time, write_json
+from .writing import atomic_path, is_staging_dir, locked, one_at_a_time, write_json
 
 MANIFEST = "manifest.json"
 _PAUSE, _LOOKS = 0.02, 25  # seconds between looks at a folder that is not there, and how many
@@ -167,8 +167,7 @@ def check_folder(path: Path, *, kind: str, version: int) -> None:
 def _check_files(path: Path, manifest: dict[str, Any], *, with_hashes: bool) -> None:
     kind = manifest["kind"]
     for name, entry in manifest["files"].items():
-        file = path / name
-        if not os.path.isfile(file):  # pathlib's raises an OSError for a name that is too long
+        if not os.path.isfile(file := path / name):  # pathlib's raises an OSError for a name that is too long
             raise damaged(path, kind, name, "no such file")
         if file.stat().st_size != entry["size"]:
             raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")
@@ -189,22 +188,23 @@ def verify_folders(path: Path) -> list[dict[str, Any]]:
         PelError: if there is none, a file is missing or has other content, or a folder has a file that
             its manifest does not name.
     """
-    found = []
-    for manifest in sorted(path.rglob(MANIFEST)):
-        folder = manifest.parent
-        if is_hidden(folder, path):
-            continue  # what a killed process left
-        saved = read_manifest(folder, "saved folder")
-        _check_files(folder, saved, with_hashes=True)
-        for file in _files(folder):
-            if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
-                raise damaged(folder, saved["kind"], "only the files of the manifest", name)
-        sizes = [entry["size"] for entry in saved["files"].values()]
-        found.append({"folder": str(folder), "kind": saved["kind"], "files": len(sizes), "bytes": sum(sizes)})
+    with locked(path), one_at_a_time(path):  # a folder that is being replaced would be overlooked
+        folders = sorted(Path(place) for place, *names in os.walk(path) if any(MANIFEST in some for some in names))
+    found = [read_whole(one, lambda one=one: _verify(one)) for one in folders if not is_hidden(one, path)]  # type: ignore[misc]
     if not found:
         got = "none" if path.is_dir() else ("a file" if path.exists() else "no such folder")
         raise PelError(Errors.E007.format(kind="folder", path=path, got=got))
     return found
+
+
+def _verify(folder: Path) -> dict[str, Any]:
+    saved = read_manifest(folder, "saved folder")
+    _check_files(folder, saved, with_hashes=True)
+    for file in _files(folder):
+        if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
+            raise damaged(folder, saved["kind"], "only the files of the manifest", name)
+    sizes = [entry["size"] for entry in saved["files"].values()]
+    return {"folder": str(folder), "kind": saved["kind"], "files": len(sizes), "bytes": sum(sizes)}
 
 
 def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:

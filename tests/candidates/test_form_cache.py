@@ -1,7 +1,9 @@
 """The cache of surface forms gives what its generator finds, whatever it has kept."""
 
 import multiprocessing
+import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -146,3 +148,23 @@ def test_a_fork_does_not_wait_for_a_thread_that_it_lacks():
         process.join(20)
         process.kill()
     assert process.exitcode == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_nor_for_one_that_has_just_been_given_the_lock():
+    """Python says that a lock is taken only when the thread that waited for it goes on."""
+    cache, interval = FormCache(1.0), sys.getswitchinterval()
+    cache._lock.acquire()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(cache._lock.acquire)
+        time.sleep(0.5)
+        sys.setswitchinterval(60)  # it does not go on
+        cache._lock.release()
+        end = time.perf_counter() + 0.5
+        while time.perf_counter() < end:
+            pass
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if cache._lock.acquire(timeout=5) else 1)
+        sys.setswitchinterval(interval)
+        assert os.waitpid(child, 0)[1] == 0 and waiting.result()

@@ -9,6 +9,7 @@ import spacy
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.corpora.formats.tables import open_table
+from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import fingerprint, read_jsonl
 
 from .conftest import NAMES, UNKNOWN, documents, done, refused, run
@@ -263,6 +264,15 @@ def test_apply_to_another_pipeline(folder, pipeline, calibrated):
     assert result.json["stored_in"] == [str(pipeline)]
     assert learned(pipeline) == learned(calibrated)
     assert learned(folder / "pipeline")["calibrated_threshold"] is None
+
+
+def test_settings_that_were_saved_with_a_pipeline_stay(folder, pipeline):
+    """Those set in Python are not in config.cfg."""
+    nlp, name, component = load_pipeline(pipeline)
+    component.coverage = 0.7
+    nlp.to_disk(pipeline)
+    done("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
+    assert load_pipeline(pipeline).component.coverage == 0.7
 
 
 def test_apply_to_refuses_a_pipeline_that_was_changed_by_hand(folder, pipeline):

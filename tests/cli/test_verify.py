@@ -1,5 +1,15 @@
 """verify: a pipeline as it was saved, and with one changed byte in any of its files."""
 
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from spacy_pel.cli._saved_pipeline import copy_pipeline, read_learned, store_learned
+from spacy_pel.pipeline.saved import load_pipeline
+
 from .conftest import done, refused, run
 
 
@@ -32,3 +42,29 @@ def test_every_changed_byte_is_found(pipeline):
 
 def test_nothing_to_verify(tmp_path):
     refused("E007", "verify", tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_a_pipeline_that_another_process_changes_is_whole(pipeline, tmp_path):
+    """Its linker's folder is replaced all the time; so a copy has no half of it."""
+    learned, before = read_learned(pipeline), kinds(pipeline)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(300)
+        while True:
+            store_learned(pipeline, learned)
+            time.sleep(0.05)  # to be read in between
+    try:
+        for number in range(8):
+            copy = tmp_path / f"copy{number}"
+            copy_pipeline(pipeline, copy, learned)
+            assert kinds(pipeline) == kinds(copy) == before
+            assert not list(copy.glob(".*")), "what the other process was writing"
+            load_pipeline(pipeline)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def kinds(pipeline):
+    return [one["kind"] for one in done("verify", pipeline, "--json").json["folders"]]

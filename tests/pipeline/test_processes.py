@@ -115,3 +115,21 @@ def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
     assert done and status == 0
     assert counts == sorted(counts) and len(set(counts)) > 1
     assert len(spacy.load(path).get_pipe(NAME).kb) == 35
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_a_knowledge_base_is_read_while_another_process_replaces_it(tmp_path):
+    few, many = (KnowledgeBase([Entity(f"{n}:{i}", f"Name {i}") for i in range(n)]) for n in (5, 10))
+    few.to_disk(tmp_path / "kb")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(300)
+        while True:
+            for kb in (many, few):
+                kb.to_disk(tmp_path / "kb")
+                time.sleep(0.01)  # to be read in between
+    try:
+        assert {len(list(KnowledgeBase.from_disk(tmp_path / "kb").entities())) for _ in range(200)} == {5, 10}
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)

@@ -16,7 +16,7 @@ from ...cli._saved_pipeline import encoder_folder, learned_path, read_learned
 from ...cli._settings import json_or_text
 from ...errors import Errors, PelError
 from ...pipeline.saved import load_pipeline, load_spacy, pipeline_folder
-from ...util import atomic_path, write_json
+from ...util import atomic_path, locked, write_json
 
 Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
 NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
@@ -319,7 +319,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
 
     learned = read_learned(pipeline)
     name = learned_path(pipeline).parent.name
-    with atomic_path(output) as part:
+    with atomic_path(output) as part, locked(pipeline):  # nobody replaces the linker's folder meanwhile
         shutil.copytree(pipeline, part)
         config = Config().from_disk(part / "config.cfg", interpolate=False)
         loaders = config.get("initialize", {}).get("components", {}).get(name, {})
