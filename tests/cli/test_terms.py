@@ -86,6 +86,21 @@ def test_sssom_and_usagi(folder, terms, tmp_path):
     assert [(row["relation"], row["rests_on"]) for row in read(tmp_path / "two.csv")] == [("close", "vector")]
 
 
+def test_a_decision_keeps_its_relation_in_every_format(folder, terms, tmp_path):
+    relations = {"a": "close", "c": "broader", "d": "exact", "e": ["?"]}
+    decisions = ({"id": key, "term": term, "kb_id": "C3", "relation": relations.get(key)} for key, term in TERMS)
+    write_jsonl(tmp_path / "reviewed.jsonl", decisions)
+    made = {}
+    for to, name in (("csv", "out.csv"), ("sssom", "out.sssom.tsv"), ("usagi", "usagi.csv")):
+        path, reviewed = tmp_path / name, tmp_path / "reviewed.jsonl"
+        done("map", folder / "pipeline", terms, path, "--reviewed", reviewed, "--format", to)
+        made[to] = read(path)
+    assert [row["relation"] for row in made["csv"]] == ["close", "exact", "broader", "exact", "exact"]
+    skos = ["closeMatch", "exactMatch", "broadMatch", "exactMatch", "exactMatch"]
+    assert [row["predicate_id"] for row in made["sssom"]] == [f"skos:{one}" for one in skos]
+    assert [row["equivalence"] for row in made["usagi"]] == ["INEXACT", "EQUAL", "WIDER", "EQUAL", "EQUAL"]
+
+
 def test_lines_always_and_columns(folder, terms, tmp_path):
     (tmp_path / "terms.txt").write_text("zebra fish\nfever\n")
     done("map", folder / "pipeline", tmp_path / "terms.txt", tmp_path / "out.csv", "--always")
