@@ -75,15 +75,7 @@ def calibrate(
     """
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import (
-        FEW_NIL,
-        best_f1_threshold,
-        collect,
-        fit,
-        fit_trust,
-        precision_threshold,
-        refit_decision,
-    )
+    from ..linking.calibration import FEW_NIL, best_f1_threshold, collect, fit, precision_threshold, refit_decision
     from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
@@ -133,12 +125,10 @@ def calibrate(
     def all_weights(to_fit: Any, examples: Any) -> Any:
         links = fit(to_fit, examples, choose=choose)
         # without NIL, P(right) would stay that of other weights
-        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[0], choose=choose)
+        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[:1], choose=choose)
 
     def threshold_only(to_fit: Any, examples: Any, choose: Any = choose) -> Any:
-        refit_decision(to_fit, examples[0], choose=choose)
-        if others:
-            fit_trust(to_fit, [examples[0], *others])
+        refit_decision(to_fit, [examples[0], *others], choose=choose)
 
     p_right_only = partial(threshold_only, choose=None)
     n_documents = len({one.id for one in documents if one.mentions})

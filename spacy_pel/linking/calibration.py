@@ -394,43 +394,37 @@ FEW_NIL = 30  # mentions; fewer do not tell where a threshold should be
 Refit = Callable[[Linker, Sequence[Examples]], object]
 
 
-def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold | None = best_f1_threshold) -> None:
-    """Calibrate P(right) and the sets again, and choose the NIL threshold; with too few NIL mentions for that, NIL is
-    what has the same P(right) of NIL as before. The weights of the evidence and P(NIL) stay as they are.
+def refit_decision(
+    linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold | None = best_f1_threshold
+) -> None:
+    """Calibrate P(right) and the sets again on the first part, and choose the NIL threshold; with too few NIL mentions
+    for that, NIL is what has the same P(right) of NIL as before. The weights of the evidence and P(NIL) stay as they
+    are.
 
-    Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
-
-    Args:
-        linker: calibrated; is changed.
-        examples: annotated mentions.
-        choose: takes nil_scores and which are NIL, gives the threshold; None = it stays.
-    """
-    decider, table = linker.decider, examples.table
-    scores, nil_scores = decider.score(examples.kb, examples.queries, table)
-    answers, before = AnswerScores(decider.shares(table, scores), nil_scores), copy.copy(decider.confidence)
-    decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
-    if choose and examples.is_nil.sum() >= FEW_NIL:
-        decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
-    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
-        decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
-    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
-
-
-def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:
-    """Fit P(right) of links on several corpora, each with the same weight: one alone says how sure links are in text
-    of its kind, and others are surer or less sure.
+    P(right) of links is fitted on all parts, each with the same weight: one corpus alone says how sure links are in
+    text of its kind, and others are surer or less sure.
 
     Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
 
     Args:
         linker: calibrated; is changed.
         parts: annotated mentions of each corpus.
+        choose: takes nil_scores and which are NIL, gives the threshold; None = it stays.
     """
-    decider, inputs = linker.decider, []
-    for part in parts:
-        scores, nil_scores = decider.score(part.kb, part.queries, part.table)
-        answers = linker.decide(Ranked(part.queries, part.table, scores, nil_scores), 1)
-        linked = np.flatnonzero([answer.kb_id != NIL for answer in answers])
+    decider, first = linker.decider, parts[0]
+    scored = [(part, *decider.score(part.kb, part.queries, part.table)) for part in parts]
+    _, scores, nil_scores = scored[0]
+    answers, before = AnswerScores(decider.shares(first.table, scores), nil_scores), copy.copy(decider.confidence)
+    decider.confidence.fit(first.table, answers, first.gold, first.queries, composite=first.composite, rescale=True)
+    if choose and first.is_nil.sum() >= FEW_NIL:
+        decider.calibrated_threshold = choose(nil_scores, first.is_nil)
+    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
+        decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
+    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
+    inputs = []
+    for part, scores, nil_scores in scored if len(parts) > 1 else ():
+        answered = linker.decide(Ranked(part.queries, part.table, scores, nil_scores), 1)
+        linked = np.flatnonzero([answer.kb_id != NIL for answer in answered])
         features = answer_features(part.table, decider.shares(part.table, scores), nil_scores.astype(np.float64))
         whole = part.composite & (np.array([len(rows) for rows in part.gold]) > 1)
         right = right_first(part.table, scores, part.gold) & ~whole
