@@ -25,7 +25,7 @@ from .query import Link, MentionQuery
 from .reranker import Reranker
 from .track_record import Outcome, TrackRecord
 
-_FOLDS = 5  # of the documents
+FOLDS = 5  # of the documents
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
 
@@ -162,7 +162,7 @@ class Examples:
     @property
     def folds(self) -> NDArray[np.int64]:
         """(n,), which fifth of the documents each mention is in."""
-        return self.document_numbers % _FOLDS
+        return self.document_numbers % FOLDS
 
     def by_fold(self) -> Iterator[tuple[Rows, "Examples", "Examples"]]:
         """The mentions of each fifth of the documents: their positions, themselves, and all others."""
@@ -253,7 +253,7 @@ def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = 
         decider.calibrated_threshold = choose(nil_scores, is_nil)
         answers = cross_fitted_answers(decider, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
         if answers is None:
-            logger.warning(Warnings.W507.format(n=_FOLDS))
+            logger.warning(Warnings.W507.format(n=FOLDS))
         else:
             decider.confidence.fit(table, answers, joined.gold, joined.queries, composite=joined.composite)
     else:
@@ -371,7 +371,7 @@ def cross_fitted_answers(
     table, gold, is_nil, folds = examples.table, examples.gold, examples.is_nil, examples.folds
     is_rankable = is_gold(table.kb_rows, gold).any(axis=1) & (np.arange(len(gold)) < n_ranked)
     cross_fitted, nil_scores = np.zeros(table.kb_rows.shape, np.float32), np.ones(len(gold), np.float32)
-    for number in range(_FOLDS):
+    for number in range(FOLDS):
         own, others = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
         rankable = others[is_rankable[others]]
         nil_of_others = is_nil[others][table.has_candidates[others]]
@@ -449,7 +449,7 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         PelError: if a fifth leaves too little to fit on.
     """
     first = parts[0]
-    if len(np.unique(first.folds)) < _FOLDS:
+    if len(np.unique(first.folds)) < FOLDS:
         return None
     links: dict[int, Link] = {}
     for rows, own, others in first.by_fold():

@@ -103,6 +103,10 @@ def test_a_decision_keeps_its_relation_in_every_format(folder, terms, tmp_path):
 
 def test_lines_always_and_columns(folder, terms, tmp_path):
     (tmp_path / "terms.txt").write_text("zebra fish\nfever\n")
+    column = "--term-column", "term"
+    assert "with --term-column" in refused(
+        "E639", "map", folder / "pipeline", tmp_path / "terms.txt", tmp_path / "x.csv", *column
+    )
     done("map", folder / "pipeline", tmp_path / "terms.txt", tmp_path / "out.csv", "--always")
     first, second = read(tmp_path / "out.csv")
     assert first["id"].startswith("C") and first["row"] == "1" and second["id"] == "C5"
@@ -183,6 +187,9 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
     assert {(row["text"], row["id"]) for row in result["checked"]} == {("stroke", "C3"), ("fever", "C3|C5")}
     assert result["verdicts"] == {"agrees": 2}
+    for option in ("--term-column", "--id-column"):
+        refusal = refused("E639", "check", folder / "pipeline", tmp_path / "gold.jsonl", option, "text")
+        assert f"with {option}" in refusal
     without = {"id": "C3", "text": "We saw a stroke.", "mentions": None}  # "id" is the document's
     write_jsonl(tmp_path / "gold.jsonl", [without, *list(read_jsonl(tmp_path / "gold.jsonl"))])
     assert done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json == result
