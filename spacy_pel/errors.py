@@ -281,6 +281,7 @@ class Errors(metaclass=WithCodes):
     E659 = "Expected a file ending in {known} (or also .gz), or a META folder of the UMLS, got {got}. {todo}"
     E692 = "Expected integers as ids of documents, as OMOP's note_id is one, got {got}. Name their column: --id-column"
     E690 = "Expected --to omop and --codes with --omop-concepts, got no {got}. Example: --to omop --codes RXNORM"
+    E693 = "Expected {owner} with {option}, got none. Add it, or leave {option} out."
     E691 = "Expected a table of links with the columns document, id and name, got the columns {got}. Migrate what `link` wrote, or a corpus."
     E698 = "Expected files of one kind, got {first} ('{reader}') and {path} ('{other}'). Name one with --reader."
     E699 = "The code at {place} cannot be imported: {got}. Fix it; --verbose shows where it failed."
@@ -312,7 +313,7 @@ class Errors(metaclass=WithCodes):
     E687 = "{path} has abbreviations, for which the options for entities have no meaning. Leave these options out."
     E688 = "Expected a pipeline with an index to add abbreviations to, got {path}. Pass the folder of the pipeline."
 
-    # The command serve: E720-E741
+    # The command serve: E720-E742
     E720 = 'The command serve needs the extra "serve". Install it with: pip install "spacy-pel[serve]"'
     E721 = "Cannot listen on {host}, port {port}: {got}. Choose others with --host and --port."
     E723 = "The answer took longer than {seconds} seconds. Send fewer or shorter texts, or try again later."
@@ -333,6 +334,7 @@ class Errors(metaclass=WithCodes):
     E739 = "This request does not fit: {got}. The page /docs describes each call."
     E740 = "Expected a body that is not compressed, got the header Content-Encoding: {got}. Send it uncompressed."
     E741 = "Expected all terms to be mapped, got {got:,} of {n:,}. Try again later."
+    E742 = "Expected an answer to each term, but the pipeline failed on {n:,}. Decide on them first."
 
 
 class Warnings(metaclass=WithCodes):
@@ -388,4 +390,5 @@ class Warnings(metaclass=WithCodes):
     W606 = "The pipeline failed on the document '{id}', whose mentions count as wrong: {got}"
     W600 = "The config of {path} sets threshold = {value}, which overrides the calibration. Set it to null to use that."
     W607 = "{n:,} of {of:,} decisions are left out: the list has no such row, or the knowledge base lacks their id."
+    W608 = "The pipeline failed on the term '{term}' of row {row}, which is left to decide: {got}"
     W601 = "{n} passages of {path} overlap earlier text and were moved behind it: later offsets differ."

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import Errors, PelError
 from ..pipeline.saved import pipeline_folder
 
 
@@ -21,6 +22,13 @@ def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
 def flag(name: str, help: str) -> Any:
     """An option without a value."""
     return typer.Option(name, metavar="", help=help)  # typer would write "<bool>"
+
+
+def check_needs(ctx: typer.Context, owner: str, *names: str) -> None:
+    """Check parameters that count for nothing without ``owner``. RAISES (PelError): if one was given."""
+    for name in names:
+        if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE":
+            raise PelError(Errors.E693.format(owner=owner, option=f"--{name.replace('_', '-')}"))
 
 
 # -- types

@@ -12,7 +12,7 @@ from ..errors import Errors, PelError
 from ..util.console import percent, without_warnings
 from ..util.files import unexpected
 from ._app import pel_cli
-from ._options import Files, Pipeline, Seed, TextColumn, Texts, argument, option
+from ._options import Files, Pipeline, Seed, TextColumn, Texts, argument, check_needs, option
 from ._output import JSON, emit, key_values, message, text_table
 from ._questions import is_questions, read_questions, write_questions
 
@@ -22,6 +22,7 @@ _MANY_DOCUMENTS = 300  # their own fit flatters so little that it is not worth t
 
 @pel_cli.command("calibrate", rich_help_panel="Train")
 def calibrate(
+    ctx: typer.Context,
     pipeline: Pipeline,
     corpus: Annotated[
         Path,
@@ -77,10 +78,10 @@ def calibrate(
     from ..evaluation.predict import link_outcomes
     from ..linking.calibration import (
         FEW_NIL,
+        FOLDS,
         best_f1_threshold,
         collect,
         fit,
-        fit_trust,
         precision_threshold,
         refit_decision,
     )
@@ -94,6 +95,7 @@ def calibrate(
         written = write_questions(pipeline, corpus, output or Path("questions.tsv"), text_column, n=ask, seed=seed)
         emit(written, as_json=as_json, text=key_values)
         return
+    check_needs(ctx, "--ask", "text_column", "seed")
     if apply_to and output:
         raise PelError(Errors.E660)
     if fold and refit_weights is False:
@@ -133,12 +135,10 @@ def calibrate(
     def all_weights(to_fit: Any, examples: Any) -> Any:
         links = fit(to_fit, examples, choose=choose)
         # without NIL, P(right) would stay that of other weights
-        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[0], choose=choose)
+        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[:1], choose=choose)
 
     def threshold_only(to_fit: Any, examples: Any, choose: Any = choose) -> Any:
-        refit_decision(to_fit, examples[0], choose=choose)
-        if others:
-            fit_trust(to_fit, [examples[0], *others])
+        refit_decision(to_fit, [examples[0], *others], choose=choose)
 
     p_right_only = partial(threshold_only, choose=None)
     n_documents = len({one.id for one in documents if one.mentions})
@@ -152,7 +152,11 @@ def calibrate(
         if not has_choice or (after and _helps(before, after, changes_answers=refit is not p_right_only)):
             break
     else:
-        message("Nothing has changed: what is fitted on four fifths of the documents does not help on the last fifth")
+        why = "what is fitted on four fifths of the documents does not help on the last fifth"
+        if n_documents < FOLDS:
+            what = "answers are judged" if asked else "documents have mentions"
+            why = f"{n_documents} {what}, at least {FOLDS} are needed"
+        message(f"Nothing has changed: {why}")
         refit, after = _nothing, before
     if 0 < n_nil < FEW_NIL:
         how: dict[Any, str] = {all_weights: "is unreliable. Use a larger corpus", threshold_only: "follows P(NIL)"}

@@ -5,15 +5,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from ..errors import Errors, PelError
 from ._app import pel_cli
-from ._options import IdColumn, Pipeline, Texts, flag, option
+from ._options import IdColumn, Pipeline, Texts, check_needs, flag, option
 from ._output import JSON, emit, message
 from .terms import ContextColumn, TermColumn, TypeColumn
 
 
 @pel_cli.command("serve", rich_help_panel="Link")
 def serve(
+    ctx: typer.Context,
     pipeline: Pipeline,
     host: Annotated[str, option("HOST", "Address; 0.0.0.0 = all of this machine.")] = "127.0.0.1",
     port: Annotated[int, option("N", "Port; 0 = any free one.", min=0, max=65535)] = 8000,
@@ -40,6 +43,8 @@ def serve(
 
     Example: spacy-pel serve assets/pel_medmentions --port 8000
     """
+    if terms is None:
+        check_needs(ctx, "--terms", "term_column", "id_column", "type_column", "context_column")
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401

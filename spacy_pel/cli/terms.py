@@ -159,6 +159,8 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list["D
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
         if not isinstance(row.get("mentions", ""), str):  # of a document without mentions it may be null
+            if option := "--term-column" if text_column else "--id-column" if id_column else "":
+                raise PelError(Errors.E639.format(known="a table", option=option, got="an annotated corpus"))
             found = [replace(one, meta={}) for one in read_corpus(Path(path))]
             break
         text, key = cell(row, (columns.of(row, where)[0],)) or "", cell(row, (id_column,) if id_column else _IDS)

@@ -126,7 +126,7 @@ class Corpus:
             got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
             raise PelError(Errors.E640.format(got=got, known=", ".join(sorted(formats))))
         if (columns.text or columns.id) and self.format not in (*_TABLES, "tables"):
-            option = "--text-column" if columns.text else "--id-column"
+            option = columns.option if columns.text else "--id-column"
             raise PelError(Errors.E639.format(known=", ".join(_TABLES), option=option, got=self.format))
 
     def _file_format(self, format_name: str) -> str:

@@ -16,7 +16,7 @@ from ..kb import KnowledgeBase
 from ..linking import MentionQuery
 from ..pipeline.gold import query_maker
 from ..pipeline.saved import LoadedPipeline
-from ..pipeline.terms import BROADER, NO_PREFIX, TermMatch, find_term, match_terms
+from ..pipeline.terms import NO_PREFIX, TermMatch, find_term, match_terms
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, logger, numbered_jsonl, write_jsonl
 from ..util.files import ending_of
@@ -143,7 +143,7 @@ def decided(decision: Row, kb: KnowledgeBase) -> TermMatch:
     key = kb.resolve(decision["kb_id"])
     if key is None:
         return TermMatch(decision["term"], NIL, None, 1.0, None, REVIEW, [])
-    relation = BROADER if decision.get("relation") == BROADER else "exact"
+    relation = next((one for one in _PREDICATES if one == decision.get("relation")), "exact")
     return TermMatch(decision["term"], key, kb[key].canonical_name, 1.0, relation, REVIEW, [])
 
 

@@ -25,7 +25,7 @@ from .query import Link, MentionQuery
 from .reranker import Reranker
 from .track_record import Outcome, TrackRecord
 
-_FOLDS = 5  # of the documents
+FOLDS = 5  # of the documents
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
 
 
@@ -162,7 +162,7 @@ class Examples:
     @property
     def folds(self) -> NDArray[np.int64]:
         """(n,), which fifth of the documents each mention is in."""
-        return self.document_numbers % _FOLDS
+        return self.document_numbers % FOLDS
 
     def by_fold(self) -> Iterator[tuple[Rows, "Examples", "Examples"]]:
         """The mentions of each fifth of the documents: their positions, themselves, and all others."""
@@ -253,7 +253,7 @@ def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = 
         decider.calibrated_threshold = choose(nil_scores, is_nil)
         answers = cross_fitted_answers(decider, replace(joined, table=table), n_ranked=n, ranker_scores=ranker_scores)
         if answers is None:
-            logger.warning(Warnings.W507.format(n=_FOLDS))
+            logger.warning(Warnings.W507.format(n=FOLDS))
         else:
             decider.confidence.fit(table, answers, joined.gold, joined.queries, composite=joined.composite)
     else:
@@ -371,7 +371,7 @@ def cross_fitted_answers(
     table, gold, is_nil, folds = examples.table, examples.gold, examples.is_nil, examples.folds
     is_rankable = is_gold(table.kb_rows, gold).any(axis=1) & (np.arange(len(gold)) < n_ranked)
     cross_fitted, nil_scores = np.zeros(table.kb_rows.shape, np.float32), np.ones(len(gold), np.float32)
-    for number in range(_FOLDS):
+    for number in range(FOLDS):
         own, others = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
         rankable = others[is_rankable[others]]
         nil_of_others = is_nil[others][table.has_candidates[others]]
@@ -394,43 +394,37 @@ FEW_NIL = 30  # mentions; fewer do not tell where a threshold should be
 Refit = Callable[[Linker, Sequence[Examples]], object]
 
 
-def refit_decision(linker: Linker, examples: Examples, *, choose: ChooseThreshold | None = best_f1_threshold) -> None:
-    """Calibrate P(right) and the sets again, and choose the NIL threshold; with too few NIL mentions for that, NIL is
-    what has the same P(right) of NIL as before. The weights of the evidence and P(NIL) stay as they are.
+def refit_decision(
+    linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold | None = best_f1_threshold
+) -> None:
+    """Calibrate P(right) and the sets again on the first part, and choose the NIL threshold; with too few NIL mentions
+    for that, NIL is what has the same P(right) of NIL as before. The weights of the evidence and P(NIL) stay as they
+    are.
 
-    Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
-
-    Args:
-        linker: calibrated; is changed.
-        examples: annotated mentions.
-        choose: takes nil_scores and which are NIL, gives the threshold; None = it stays.
-    """
-    decider, table = linker.decider, examples.table
-    scores, nil_scores = decider.score(examples.kb, examples.queries, table)
-    answers, before = AnswerScores(decider.shares(table, scores), nil_scores), copy.copy(decider.confidence)
-    decider.confidence.fit(table, answers, examples.gold, examples.queries, composite=examples.composite, rescale=True)
-    if choose and examples.is_nil.sum() >= FEW_NIL:
-        decider.calibrated_threshold = choose(nil_scores, examples.is_nil)
-    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
-        decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
-    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
-
-
-def fit_trust(linker: Linker, parts: Sequence[Examples]) -> None:
-    """Fit P(right) of links on several corpora, each with the same weight: one alone says how sure links are in text
-    of its kind, and others are surer or less sure.
+    P(right) of links is fitted on all parts, each with the same weight: one corpus alone says how sure links are in
+    text of its kind, and others are surer or less sure.
 
     Nothing that scores these mentions was fitted on them, so no cross-fitting is needed.
 
     Args:
         linker: calibrated; is changed.
         parts: annotated mentions of each corpus.
+        choose: takes nil_scores and which are NIL, gives the threshold; None = it stays.
     """
-    decider, inputs = linker.decider, []
-    for part in parts:
-        scores, nil_scores = decider.score(part.kb, part.queries, part.table)
-        answers = linker.decide(Ranked(part.queries, part.table, scores, nil_scores), 1)
-        linked = np.flatnonzero([answer.kb_id != NIL for answer in answers])
+    decider, first = linker.decider, parts[0]
+    scored = [(part, *decider.score(part.kb, part.queries, part.table)) for part in parts]
+    _, scores, nil_scores = scored[0]
+    answers, before = AnswerScores(decider.shares(first.table, scores), nil_scores), copy.copy(decider.confidence)
+    decider.confidence.fit(first.table, answers, first.gold, first.queries, composite=first.composite, rescale=True)
+    if choose and first.is_nil.sum() >= FEW_NIL:
+        decider.calibrated_threshold = choose(nil_scores, first.is_nil)
+    elif choose and before.is_fitted and before.nil_weights[1] > 0 and decider.calibrated_threshold is not None:
+        decider.calibrated_threshold = decider.confidence.nil_score_of(before, decider.calibrated_threshold)
+    decider.calibrated_in_context, decider.expected_nil_share = linker.reads_context, None
+    inputs = []
+    for part, scores, nil_scores in scored if len(parts) > 1 else ():
+        answered = linker.decide(Ranked(part.queries, part.table, scores, nil_scores), 1)
+        linked = np.flatnonzero([answer.kb_id != NIL for answer in answered])
         features = answer_features(part.table, decider.shares(part.table, scores), nil_scores.astype(np.float64))
         whole = part.composite & (np.array([len(rows) for rows in part.gold]) > 1)
         right = right_first(part.table, scores, part.gold) & ~whole
@@ -455,7 +449,7 @@ def cross_fitted_links(linker: Linker, parts: Sequence[Examples], refit: Refit) 
         PelError: if a fifth leaves too little to fit on.
     """
     first = parts[0]
-    if len(np.unique(first.folds)) < _FOLDS:
+    if len(np.unique(first.folds)) < FOLDS:
         return None
     links: dict[int, Link] = {}
     for rows, own, others in first.by_fold():

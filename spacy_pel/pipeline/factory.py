@@ -56,7 +56,7 @@ def make_proxy_entity_linker(nlp: Language, name: str, **settings: Any) -> "Prox
     from .proxy_entity_linker import ProxyEntityLinker, set_precision
 
     linker = ProxyEntityLinker(name, **settings)
-    linker.configs, linker.pipeline_meta = nlp._pipe_configs, nlp.meta
+    linker.nlp, linker.configs, linker.pipeline_meta = nlp, nlp._pipe_configs, nlp.meta
     set_precision(linker.precision, [layer for _, layer in detector_layers(nlp)])
     return linker
 

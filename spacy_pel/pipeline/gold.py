@@ -18,7 +18,9 @@ from ..types import NIL, Document, Mention, Vectors
 from .mentions import answers_of_linkers, mention_spans, span_types
 
 
-def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable[..., list[MentionQuery]]:
+def query_maker(
+    nlp: Language, *, name: str = "proxy_entity_linker", component: Any = None
+) -> Callable[..., list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
     Abbreviations are expanded as the component does it, and a typed detector says what kind each mention is: for
@@ -27,12 +29,13 @@ def query_maker(nlp: Language, *, name: str = "proxy_entity_linker") -> Callable
     Args:
         nlp: a pipeline with the component.
         name: the component's name in the pipeline.
+        component: itself, which may be in another pipeline, too, or under another name.
 
     Returns:
         Document -> one query for each of its mentions, in order. With ``alone=True`` the mention is all there is to
         read: of the components only those that find abbreviations, for what their lists say of a term.
     """
-    component: Any = nlp.get_pipe(name)
+    component = component or nlp.get_pipe(name)
     detectors = [proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns]
     if not component.expand_abbreviations:
         detectors = []
@@ -66,6 +69,20 @@ def _within(doc: Doc, mention: Mention, offset: int) -> Span | None:
     """A mention as a span of a piece of its text that begins at a character; None = it is in another one."""
     start, end = mention.start - offset, mention.end - offset
     return doc.char_span(start, end, alignment_mode="expand") if 0 <= start < end <= len(doc.text) else None
+
+
+def term_reader(nlp: Language, component: Any) -> Callable[[str], MentionQuery]:
+    """Queries for terms that are all there is to read, by the lists of a pipeline. RAISES (PelError): if one is no
+    text."""
+    ask = query_maker(nlp, component=component)
+
+    def query_of_term(term: str) -> MentionQuery:
+        if not isinstance(term, str):
+            raise PelError(Errors.E011.format(expected="texts or Spans", got=type(term).__name__))
+        text = term.strip()
+        return ask(Document("", text, [Mention(0, len(text))]), alone=True)[0]
+
+    return query_of_term
 
 
 def documents_of(examples: Iterable[Example]) -> list[Document]:

@@ -32,7 +32,7 @@ from ..util.config import load_config
 from ..util.files import PathLike
 from ..util.parsing import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
-from .gold import corrected_mentions, documents_of, query_maker, reference_of
+from .gold import corrected_mentions, documents_of, query_maker, reference_of, term_reader
 from .linker_data import (
     CALIBRATION,
     KIND,
@@ -46,7 +46,7 @@ from .linker_data import (
 )
 from .mentions import PHRASE, add_extensions, mention_spans, span_queries, write_groups, write_links
 from .settings import LinkerSettings, check_parts
-from .terms import PairCheck, TermMatch, check_pairs, match_terms, term_query
+from .terms import PairCheck, TermMatch, check_pairs, match_terms
 
 Links = list[list[Link | None]]
 _CONFIG = "config.cfg"  # of a pipeline
@@ -66,6 +66,7 @@ class ProxyEntityLinker(Pipe):
     the data. What was set is saved.
 
     Attributes:
+        nlp: the pipeline, whose lists of short forms count for terms without a text.
         configs: the configs of the pipeline's components, by name; settings are written to its own.
 
     Args:
@@ -81,6 +82,7 @@ class ProxyEntityLinker(Pipe):
 
     _linker: Linker | None = None  # once there is data
     _has_warned = False  # of documents that no detector has read
+    nlp: Any = None
     configs: Mapping[str, dict[str, Any]] = {}  # of no pipeline
 
     def __init__(
@@ -442,7 +444,7 @@ class ProxyEntityLinker(Pipe):
         Raises:
             PelError: if the knowledge base lacks a type.
         """
-        matches = match_terms(self.linker, list(map(self._query, terms := [*terms])), types, top_k=top_k, always=always)
+        matches = match_terms(self.linker, self._read(terms := [*terms]), types, top_k=top_k, always=always)
         return [replace(match, term=str(term)) for match, term in zip(matches, terms, strict=True)]
 
     def check(self, pairs: Iterable[tuple[str | Span, str]]) -> list[PairCheck]:
@@ -456,10 +458,11 @@ class ProxyEntityLinker(Pipe):
             One for each, in order.
         """
         texts, ids = zip(*pairs, strict=True) if (pairs := list(pairs)) else ((), ())
-        return check_pairs(self.linker, texts, list(map(self._query, texts)), ids, [""] * len(ids))
+        return check_pairs(self.linker, texts, self._read(texts), ids, [""] * len(ids))
 
-    def _query(self, term: str | Span) -> MentionQuery:
-        return self._queries(term.doc, [term])[0] if isinstance(term, Span) else term_query(term, self.kb)
+    def _read(self, terms: Sequence[str | Span]) -> list[MentionQuery]:
+        read = term_reader(self.nlp, self)
+        return [self._queries(one.doc, [one])[0] if isinstance(one, Span) else read(one) for one in terms]
 
     # -- use ---------------------------------------------------------------------------------
 

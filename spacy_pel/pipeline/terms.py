@@ -10,9 +10,9 @@ import numpy as np
 
 from ..candidates.form_reader import FormReader
 from ..candidates.name_evidence import NAMED
-from ..errors import Errors, PelError
+from ..errors import Errors
 from ..kb import KnowledgeBase
-from ..linking import Link, Linker, MentionQuery, make_queries
+from ..linking import Link, Linker, MentionQuery
 from ..linking.confidence import DEPTH
 from ..linking.corrections.matching import LISTED
 from ..linking.decider import Ranked
@@ -245,13 +245,6 @@ def _rests_on(kb: KnowledgeBase, ranked: Ranked, number: int, query: MentionQuer
 def _digits(probability: float) -> float:
     """Six digits, so that the smallest are still in order."""
     return float(f"{probability:.6g}")
-
-
-def term_query(term: str, kb: KnowledgeBase) -> MentionQuery:
-    """A term that is all there is to read. RAISES (PelError): if it is no text."""
-    if not isinstance(term, str):
-        raise PelError(Errors.E011.format(expected="texts or Spans", got=type(term).__name__))
-    return make_queries(term, [(0, len(term), "")], types=[None], forms={}, listed={}, kb=kb)[0]
 
 
 def find_term(term: str, text: str) -> list[int]:

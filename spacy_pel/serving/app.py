@@ -207,7 +207,7 @@ def make_app(
         """Answers at once, also while the model works: `status` ("ok", or "busy": the next text would be refused),
         `waiting` requests, the `limits`, and what the pipeline is."""
         status = "busy" if len(model) >= limits.n_waiting else "ok"
-        facts = {"status": status, "version": __version__, **service.facts()}
+        facts = {"status": status, "version": __version__, "terms": review is not None, **service.facts()}
         return JSONResponse({**facts, "waiting": len(model), "limits": asdict(limits)})
 
     def memory(changed: list[dict[str, Any]]) -> Response:

@@ -14,12 +14,14 @@ from pydantic import ConfigDict, Field
 from pydantic_core import to_jsonable_python
 from starlette.concurrency import run_in_threadpool
 
+from ..corpora.document_stream import reason_of
 from ..engines.corpus import Corpus
 from ..engines.terms import TermSettings, decided, map_documents, read_review, term_record, usable_review, write_terms
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings
 from ..pipeline.saved import LoadedPipeline
+from ..pipeline.terms import TermMatch
 from ..types import NIL
-from ..util import write_jsonl
+from ..util import logger, write_jsonl
 from ..util.saved_folder import identity_of
 from .guard import RequestError
 from .schemas import Name, Request
@@ -65,12 +67,25 @@ class Review:
         # kept in the file, in case the list or the knowledge base comes back
         self._others = {key: decision for key, decision in review.items() if key not in self._decisions}
         self._lock = threading.Lock()
-        self.map(list({types: number for number, (_, types, _) in enumerate(read)}.values()))  # finds unknown types
+        firsts = {types: number for number, (_, types, _) in enumerate(read)}
+        self.map(list(firsts.values()), refused=PelError)  # unknown types
 
-    def map(self, numbers: Sequence[int]) -> None:
-        """Map rows."""
+    def map(self, numbers: Sequence[int], *, refused: type[Exception] | tuple[()] = ()) -> None:
+        """Map rows; one on which the pipeline fails has an "error". RAISES: errors that are refused."""
         documents = [self.documents[number] for number in numbers]
-        records = map_documents(self.pipeline, documents, self.settings, top_k=_TOP_K)
+        try:
+            records: list[Row] = list(map_documents(self.pipeline, documents, self.settings, top_k=_TOP_K))
+        except refused:
+            raise
+        except Exception as err:
+            if len(numbers) > 1:
+                for number in numbers:
+                    self.map([number], refused=refused)
+                return
+            (row, term), got = self._keys[numbers[0]], reason_of(err)
+            logger.warning(Warnings.W608.format(term=term, row=row, got=got))
+            records = [term_record(documents[0], TermMatch(term, NIL, None, 0.0, None, None, []))]
+            records[0]["mentions"][0]["error"] = got
         for number, record in zip(numbers, records, strict=True):
             self._records[number] = record
 
@@ -140,15 +155,18 @@ class Review:
         """The table that ``map --reviewed`` writes.
 
         Raises:
-            RequestError: if not all terms are mapped.
+            RequestError: if not all terms are mapped, or the pipeline failed on one that nobody decided on.
         """
-        decisions, rows = self._decisions, []
+        decisions, rows, n_failed = self._decisions, list[Row](), 0
         for document, key, record in zip(self.documents, self._keys, self._records, strict=True):
             if key in decisions:
                 record = term_record(document, decided(decisions[key], self.kb))
             rows += [] if record is None else [record]
+            n_failed += record is not None and "error" in record["mentions"][0]
         if len(rows) < len(self.documents):
             raise RequestError(Errors.E741.format(got=len(rows), n=len(self.documents)), status=409)
+        if n_failed:
+            raise RequestError(Errors.E742.format(n=n_failed), status=409)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / _EXPORTS[to][0]
             write_terms(path, rows, to)
@@ -173,8 +191,8 @@ def add_review(app: FastAPI, review: Review, with_model: Callable[..., Awaitable
         n: int = Query(50, ge=0, le=100, description="How many rows at most."),
         order: Literal["unsure", "list"] = Query("unsure", description="By P(right), or as in the list."),
     ) -> Any:
-        """Each row as `map` writes it, with its `decision`; how many terms are `mapped`, which goes on, and
-        `reviewed`; and the place of the `next` row that is open."""
+        """Each row as `map` writes it, with its `decision`, or with an `error` if the pipeline failed on it; how many
+        terms are `mapped`, which goes on, and `reviewed`; and the place of the `next` row that is open."""
         numbers = await run_in_threadpool(review.ordered, order)
         shown = numbers[start : start + n]
         while unmapped := review.unmapped(shown):

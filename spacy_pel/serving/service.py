@@ -11,10 +11,10 @@ from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.links import entity_url
 from ..index.annotated_text import FormsInText
-from ..linking import Correction, Learned, Memory, MentionQuery
+from ..linking import Correction, Learned, Memory
 from ..linking.explanation import explain
 from ..pipeline.detectors.name_finder import read_names
-from ..pipeline.gold import queries_of, query_maker
+from ..pipeline.gold import queries_of, query_maker, term_reader
 from ..pipeline.linker_data import save_memory, saved_memory
 from ..pipeline.mentions import document_record
 from ..types import NIL, Document, Entity, Mention
@@ -144,7 +144,8 @@ class Service:
         if not text.strip():
             return []
         kb = self.component.kb
-        (link,) = self.component.linker.link([MentionQuery(text, 0, len(text))], top_k=n)
+        with self.nlp.memory_zone():
+            (link,) = self.component.linker.link([term_reader(self.nlp, self.component)(text)], top_k=n)
         return [_match_record(kb[entity_id], match=None) for entity_id in link.ids[:n]]
 
     # -- corrections -------------------------------------------------------------------------

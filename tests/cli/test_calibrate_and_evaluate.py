@@ -155,6 +155,8 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
     refused("E002", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", asked[0])
     refused("E623", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
     refused("E642", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", tmp_path / "asked.xlsx")
+    for option in (("--seed", 0), ("--text-column", "text")):
+        assert f"--ask with {option[0]}" in refused("E693", "calibrate", calibrated, folder / "dev.jsonl", *option)
 
 
 def test_questions_about_a_column_of_a_table(calibrated, tmp_path):
@@ -192,7 +194,8 @@ def test_answers_to_questions_move_p_right(folder, calibrated, tmp_path):
     for n, name in ((40, "many"), (1, "one")):  # more than the documents of a large corpus, and too few to tell
         chosen = [row for row in rows if "\tyes\t" in row][: None if n > 1 else 4]
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *chosen * n]) + "\n")
-        done("calibrate", calibrated, tmp_path / f"{name}.tsv", "--output", tmp_path / name)
+        told = done("calibrate", calibrated, tmp_path / f"{name}.tsv", "--output", tmp_path / name).err
+        assert ("Nothing has changed: 4 answers are judged, at least 5 are needed" in told) == (name == "one")
     assert learned(tmp_path / "many")["confidence"] != before["confidence"] and p_right(tmp_path / "many") > means[0]
     assert learned(tmp_path / "one") == before
 

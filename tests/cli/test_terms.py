@@ -86,8 +86,27 @@ def test_sssom_and_usagi(folder, terms, tmp_path):
     assert [(row["relation"], row["rests_on"]) for row in read(tmp_path / "two.csv")] == [("close", "vector")]
 
 
+def test_a_decision_keeps_its_relation_in_every_format(folder, terms, tmp_path):
+    relations = {"a": "close", "c": "broader", "d": "exact", "e": ["?"]}
+    decisions = ({"id": key, "term": term, "kb_id": "C3", "relation": relations.get(key)} for key, term in TERMS)
+    write_jsonl(tmp_path / "reviewed.jsonl", decisions)
+    made = {}
+    for to, name in (("csv", "out.csv"), ("sssom", "out.sssom.tsv"), ("usagi", "usagi.csv")):
+        path, reviewed = tmp_path / name, tmp_path / "reviewed.jsonl"
+        done("map", folder / "pipeline", terms, path, "--reviewed", reviewed, "--format", to)
+        made[to] = read(path)
+    assert [row["relation"] for row in made["csv"]] == ["close", "exact", "broader", "exact", "exact"]
+    skos = ["closeMatch", "exactMatch", "broadMatch", "exactMatch", "exactMatch"]
+    assert [row["predicate_id"] for row in made["sssom"]] == [f"skos:{one}" for one in skos]
+    assert [row["equivalence"] for row in made["usagi"]] == ["INEXACT", "EQUAL", "WIDER", "EQUAL", "EQUAL"]
+
+
 def test_lines_always_and_columns(folder, terms, tmp_path):
     (tmp_path / "terms.txt").write_text("zebra fish\nfever\n")
+    column = "--term-column", "term"
+    assert "with --term-column" in refused(
+        "E639", "map", folder / "pipeline", tmp_path / "terms.txt", tmp_path / "x.csv", *column
+    )
     done("map", folder / "pipeline", tmp_path / "terms.txt", tmp_path / "out.csv", "--always")
     first, second = read(tmp_path / "out.csv")
     assert first["id"].startswith("C") and first["row"] == "1" and second["id"] == "C5"
@@ -168,6 +187,9 @@ def test_check_reads_sssom_and_corpora(folder, terms, tmp_path):
     result = done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json
     assert {(row["text"], row["id"]) for row in result["checked"]} == {("stroke", "C3"), ("fever", "C3|C5")}
     assert result["verdicts"] == {"agrees": 2}
+    for option in ("--term-column", "--id-column"):
+        refusal = refused("E639", "check", folder / "pipeline", tmp_path / "gold.jsonl", option, "text")
+        assert f"with {option}" in refusal
     without = {"id": "C3", "text": "We saw a stroke.", "mentions": None}  # "id" is the document's
     write_jsonl(tmp_path / "gold.jsonl", [without, *list(read_jsonl(tmp_path / "gold.jsonl"))])
     assert done("check", folder / "pipeline", tmp_path / "gold.jsonl", "--json").json == result

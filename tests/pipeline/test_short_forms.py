@@ -154,6 +154,29 @@ def test_a_term_that_stands_alone_is_decided_in_the_same_way(make, house):
     assert link.kb_id == "C08"
 
 
+def test_plain_strings_are_read_by_the_lists_of_the_pipeline(make, house, tmp_path):
+    def answers(linker):
+        assert [one.verdict for one in linker.check([("HD", "C08"), ("HD", "C07")])] == ["agrees", "other"]
+        return [(one.term, one.id, one.rests_on) for one in linker.map(["HD", " XQ ", "WW", "headache", ""])]
+
+    nlp = make(str(house))
+    expected = answers(nlp.get_pipe(NAME))
+    assert [one[:2] for one in expected] == [
+        ("HD", "C08"),
+        (" XQ ", "C01"),
+        ("WW", "NIL"),
+        ("headache", "NIL"),
+        ("", "NIL"),
+    ]
+    assert expected[0][2] == "list"
+    for copy in copies(nlp, tmp_path / "saved"):
+        assert answers(copy.get_pipe(NAME)) == expected
+    nlp.rename_pipe(NAME, "other")
+    assert answers(nlp.get_pipe("other")) == expected
+    nlp.get_pipe("other").expand_abbreviations = False
+    assert nlp.get_pipe("other").map(["HD"])[0].rests_on != "list"
+
+
 def test_round_trips_take_the_table_along_without_its_path(make, house, tmp_path):
     nlp = make([str(house), "clinical"])
     texts = ["HD, XQ.", "Neurology: HD", "", "MI"]

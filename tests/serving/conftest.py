@@ -42,6 +42,14 @@ def gate(doc):
     return doc
 
 
+@Language.component("pel_test_fails", assigns=["doc._.abbreviations"])
+def fails(doc):
+    """On terms, which it reads as it is said to find abbreviations."""
+    if "quantum" in doc.text:
+        raise RuntimeError("too quantum")
+    return doc
+
+
 @pytest.fixture
 def shut_gate():
     GATE.clear()

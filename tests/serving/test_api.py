@@ -9,6 +9,7 @@ import spacy
 from cli.conftest import done, refused, run
 
 from spacy_pel.index.annotated_text import AliasPriors
+from spacy_pel.serving import Service
 from spacy_pel.types import NIL
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -97,6 +98,13 @@ def test_search(client):
     assert found("hart atack")[0] == {"id": "C2", "name": "heart attack", **types, "match": None}
     assert found("") == found("  ") == [] and len(found("e", n=2)) == 2
     assert client.get("/search", params={"q": "x" * 201}).status_code == 422
+
+
+def test_similar_entities_of_a_form_in_a_list(pipeline, tmp_path):
+    (tmp_path / "house.tsv").write_text("QX\trenal calculus\n", encoding="utf8")
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("pel_abbreviation_detector", first=True, config={"abbreviations": str(tmp_path / "house.tsv")})
+    assert Service(nlp, NAME, title="tiny").similar("QX", 2)[0]["id"] == "MESH:D5/1"
 
 
 def test_health_and_description(client):

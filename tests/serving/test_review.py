@@ -112,6 +112,8 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     write_jsonl(file, [{"id": 1, "term": "a", "kb_id": "C1"}])
     refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
     refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)
+    for option in ("--term-column", "--id-column", "--type-column", "--context-column"):
+        assert f"--terms with {option}, got none" in refused("E693", "serve", pipeline, option, "x", "--port", 0)
     folder = tmp_path / "none"
     assert "no such file" in run("serve", pipeline, "--terms", folder / "terms.csv", "--port", 0).err
     assert "none.jsonl" in run("map", pipeline, terms, tmp_path / "new.csv", "--reviewed", f"{folder}.jsonl").err
@@ -134,12 +136,34 @@ def test_a_page_needs_only_its_own_rows(pipeline, tmp_path):
         review_of(spacy.load(pipeline), tmp_path / "terms.jsonl", type_column="kind")
 
 
+def test_a_term_on_which_the_pipeline_fails_is_left_to_decide(pipeline, terms, tmp_path, caplog):
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("pel_test_fails", first=True)
+    nlp.to_disk(tmp_path / "fails")
+    with serving(tmp_path / "fails", terms=terms) as running, httpx.Client(base_url=running.url, timeout=60) as client:
+        wait_until(lambda: client.get("/terms?n=0").json()["mapped"] == 20)
+        rows = client.get("/terms").json()["rows"]
+        failed, others = rows[:4], rows[4:]
+        assert {row["error"] for row in failed} == {"RuntimeError: too quantum"} and "quantum" in failed[0]["term"]
+        assert not any("error" in row for row in others) and all(row["probability"] for row in others)
+        assert caplog.text.count("failed on the term 'quantum dot") == 4 and "too quantum" in caplog.text
+        refusal = client.get("/terms/export")
+        assert refusal.status_code == 409 and "failed on 4" in refusal.json()["detail"]
+        for row in failed:
+            client.post("/terms", json={"number": row["number"], "kb_id": "NIL"})
+        assert client.get("/terms/export").text.count(",review,") == 4
+    (tmp_path / "typed.jsonl").write_text('{"term": "cold"}\n{"term": "quantum"}\n')
+    review = review_of(spacy.load(tmp_path / "fails"), tmp_path / "typed.jsonl")
+    assert "error" in review.page([1], [1])["rows"][0], "a row of each type is mapped before the server starts"
+
+
 def test_one_server_for_a_list(pipeline, terms):
     with only_writer(terms.with_name("terms.csv.reviewing")), ThreadPoolExecutor(1) as other:
         other.submit(refused, "E669", "serve", pipeline, "--terms", terms, "--port", 0).result(60)
 
 
 def test_without_a_list_there_is_no_page_for_it(client):
+    assert client.get("/health").json()["terms"] is False
     for path in ("/terms", "/review", "/terms/export"):
         assert client.get(path).status_code == 404
 
@@ -215,5 +239,9 @@ def test_twenty_terms_by_keyboard(browser, pipeline, terms, tmp_path):
         wait_until(lambda: text("#progress") == "20 of 20 reviewed")
         browser.find_element("id", "list-order").click()
         wait_until(lambda: text("#rows .name") == TERMS[0])
+        browser.find_element("link text", "Texts").click()
+        wait_until(lambda: text("#review") == "Terms")
+        browser.find_element("id", "review").click()
+        wait_until(lambda: text("#progress") == "20 of 20 reviewed")
     content = mapped(pipeline, terms, "out.csv", "--reviewed", tmp_path / "terms.csv.reviewed.jsonl")
     assert exported.read_bytes() == content and content.count(b",review,") == 20

@@ -9,7 +9,7 @@ const state = { rows: [], start: 0, at: 0, n: 0, mapped: 0, history: [], entitie
 const order = () => ($("list-order").checked ? "list" : "unsure");
 const current = () => state.rows[state.at];
 const answerOf = (row) => row.decision ?? row;
-const named = (one) => (one.id === NIL ? "NIL" : `${one.name} ${one.id}`);
+const named = (one) => (one.error ? "no answer" : one.id === NIL ? "NIL" : `${one.name} ${one.id}`);
 
 // -- the list -----------------------------------------------------------------------------------
 
@@ -38,10 +38,10 @@ function showProgress({ terms, reviewed, mapped }) {
 
 function rowElement(row, number) {
   const answer = answerOf(row);
-  const notes = row.decision ? ["reviewed"] : [percent(row.probability), row.relation, row.rests_on].filter(Boolean);
+  const notes = row.decision ? ["reviewed"] : row.error ? ["failed"] : [percent(row.probability), row.relation, row.rests_on].filter(Boolean);
   return el("li", { role: "option", id: `row-${number}`, class: row.decision ? "decided" : null, onclick: () => choose(number) },
     el("span", { class: "name" }, row.term),
-    el("span", { class: "right" }, answer.id === NIL ? "NIL" : answer.name, answer.id === NIL ? null : el("span", { class: "id" }, ` ${answer.id}`)),
+    el("span", { class: "right" }, answer.error ? "no answer" : answer.id === NIL ? "NIL" : answer.name, answer.id === NIL ? null : el("span", { class: "id" }, ` ${answer.id}`)),
     el("span", { class: "quiet small number" }, notes.join(" · ")),
   );
 }
@@ -76,13 +76,13 @@ function showDetails() {
   $("details").replaceChildren(
     el("h2", {}, row.term),
     el("dl", { class: "evidence" }, cells.flatMap(([name, cell]) => [el("dt", {}, name), el("dd", {}, typeof cell === "string" ? cell : JSON.stringify(cell))])),
-    el("div", { class: "answer" },
+    answer.error ? el("p", { class: "problem" }, `The pipeline failed: ${answer.error}. Decide, or mend it and start the server again.`) : el("div", { class: "answer" },
       el("p", { class: "name" }, answer.id === NIL ? "NIL" : answer.name),
       answer.id === NIL ? el("p", { class: "quiet small" }, "not in the knowledge base") : card,
       el("p", { class: "note quiet" }, row.decision ? `reviewed; mapped to ${named(row)}` : notes(row)),
     ),
     el("ul", { class: "found" },
-      button("Enter", row.decision ? "Keep" : "Accept", answer.id, named(answer)),
+      answer.error ? null : button("Enter", row.decision ? "Keep" : "Accept", answer.id, named(answer)),
       row.alternatives.map((one, number) => button(String(number + 1), one.name, one.id, `${one.id} · ${percent(one.probability)}`)),
       button("n", "None of these", NIL, "not in the knowledge base"),
     ),
@@ -109,6 +109,8 @@ async function decide(id) {
   say(`${quoted(saved.term)} is ${named(saved.decision)}.`);
   await move(1);
 }
+
+const accept = async () => answerOf(current()).error || decide(answerOf(current()).id);
 
 async function undo() {
   const [number, before] = state.history.pop() ?? [current().number, null];
@@ -152,7 +154,7 @@ function queue(action) {
 
 const KEYS = {
   ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
-  Enter: () => decide(answerOf(current()).id), a: () => decide(answerOf(current()).id),
+  Enter: accept, a: accept,
   n: () => decide(NIL), u: undo, "/": () => $("q").focus(),
 };
 

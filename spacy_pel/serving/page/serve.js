@@ -20,6 +20,7 @@ async function start() {
   const health = await about();
   state.limits = health.limits;
   state.groups = health.label_groups;
+  $("review").hidden = !health.terms;
   showLength();
   showMemory(await api("learned"));
 }

@@ -16,7 +16,7 @@ from spacy_pel.types import RankingTask
 
 from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
-NAMES = ["spacy-pel.CrossEncoder.v1"]
+NAMES = sorted(registry.parts("pel_rankers").values())
 
 
 @pytest.fixture
