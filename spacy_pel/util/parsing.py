@@ -33,8 +33,8 @@ def read_cells(
         lines: numbered lines without their ends.
         delimiter: between cells.
         quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
-            quotation marks; False = they are ordinary characters.
-        texts: cells hold whole texts, which may have line ends and delimiters of their own.
+            quotation marks, or such after a backslash; False = they are ordinary characters.
+        texts: cells hold whole texts, which may have line ends and delimiters of their own, and begin with blanks.
 
     Yields:
         The number of the row's last line, and its cells; no empty lines.
@@ -44,20 +44,22 @@ def read_cells(
             would be lost; names the line.
     """
     first = number = width = 0  # lines of the row; cells of the header
+    # as MySQL writes them: "the \"x\" of y"; not at the end of a cell, which a backslash may end
+    escaped = re.compile(rf'\\"(?=[^"{re.escape(delimiter)}]|{re.escape(delimiter)} |"(?:{re.escape(delimiter)}|$))')
 
     def numbered() -> Iterator[str]:
         nonlocal first, number
         for at, line in lines:
             first, number = first or at, at
-            yield line + "\n"
+            yield (escaped.sub('""', line) if quotes and '\\"' in line else line) + "\n"
 
     def not_a_row(got: str) -> PelError:
         todo = "Check the quotation marks of this row: they enclose cells."
         return unexpected(Place(path, first), "a row of a table", got, todo)
 
-    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    dialect: Any = {"quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, "skipinitialspace": not texts}
     try:
-        for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
+        for cells in csv.reader(numbered(), delimiter=delimiter, strict=True, **dialect):
             width = width or len(cells)
             for at, cell in enumerate(cells if number > first else ()):
                 if "\n" in cell and _holds_rows(cells, at, width, delimiter, texts=texts):

@@ -3,8 +3,10 @@
 import csv
 import json
 import re
+from ast import literal_eval
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
@@ -54,7 +56,10 @@ _UNUSED = {
     **dict.fromkeys(("active", "is_active"), r"0|0\.0|f|false|no?|inactive"),
     "status": "inactive|deprecated|retired|obsolete|withdrawn",
 }
-_SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
+_QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
+_WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
+_WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
+_RULE = re.compile(r"[-=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
 _FIXED_WIDTHS = (
@@ -150,7 +155,8 @@ class CsvKB(KBReaderBase):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
-                entity_id, name = values["concept_id"].strip(), values["canonical_name"].strip()
+                entity_id, name = _bare(values["concept_id"]).strip(), values["canonical_name"].strip()
+                values["concept_id"] = entity_id
                 n_rows += 1
                 has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
                 if _BY_SPREADSHEET.fullmatch(entity_id):
@@ -158,7 +164,8 @@ class CsvKB(KBReaderBase):
                 elif _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
                     swapped.append(f"{quoted(entity_id)} {name} ({place})")
                 for field in filter(position.__contains__, LISTS):
-                    cell, values[field] = cells[position[field]], tuple(cells[position[field]].split(separator))
+                    cell = cells[position[field]]
+                    values[field] = _listed(cell, separator)
                     if len(values[field]) > 1:
                         separated.add(field)
                     elif field not in doubtful and (other := _other_separator(field, cell)):
@@ -179,6 +186,9 @@ class CsvKB(KBReaderBase):
         lines = self.numbered_lines(path)
         head = list(islice(lines, _N_HEAD))
         texts = [line for _, line in head if line]
+        if all(map(_WHOLE_ROW.fullmatch, texts)):
+            lines = ((number, line[1:-1].replace('""', '"')) for number, line in chain(head, lines))
+            head = list(islice(lines, _N_HEAD))
         for fixed in (one for one in _FIXED_WIDTHS if texts and all(map(one.fullmatch, texts))):
             yield Place(path), ["code", "name"]
             for number, line in filter(itemgetter(1), chain(head, lines)):
@@ -189,18 +199,20 @@ class CsvKB(KBReaderBase):
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
         rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
         data = [line for _, line in head[start + 1 :] if line.strip()]
-        if _SINGLE_QUOTED.match(header_line) or (data and all(map(_SINGLE_QUOTED.match, data))):
+        if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         quotes = delimiter not in "\t|" or (
             "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter, start)
         )
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
-            yield Place(path, number), [name.strip() for name in header]
+            is_quoted |= any(map(_WRAPPED.fullmatch, header))
+            yield Place(path, number), [_bare(name).strip() for name in header]
         for number, cells in rows:
+            cells = list(map(_bare, cells)) if is_quoted else cells
             if cells[0].startswith("#") and not re.match(_CELL_ERROR, cells[0], re.IGNORECASE):
                 self.repair("comment_line", Place(path, number), "a comment")
-            elif any(map(str.strip, cells)):
+            elif any(map(str.strip, cells)) and not _RULE.fullmatch("".join(cells)):
                 yield Place(path, number), cells
 
     def _quotes_pair(self, path: Path, delimiter: str, start: int) -> bool:
@@ -216,10 +228,11 @@ class CsvKB(KBReaderBase):
     def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int]:
         """The delimiter, and the position of the header among the lines."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
-        delimiters = [default, ";", ",", "\t", "|"]
+        delimiters = [default, ";", ",", "\t", "|", "^", "~", "\x01"]
         for at, line in enumerate(lines):
             for delimiter in delimiters:
-                header = next(csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter), [])
+                rows = csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter, skipinitialspace=True)
+                header = list(map(_bare, next(rows, [])))
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
@@ -278,11 +291,34 @@ class CsvKB(KBReaderBase):
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
 
+def _has_single_quotes(line: str) -> bool:
+    """Whether single quotation marks enclose a cell of a line."""
+    return "'" in line and any(cell[2] is not None for cell in _QUOTED.finditer(line))
+
+
 def _double_quoted(line: str) -> str:
     """With quotation marks around the cells that have single ones around them."""
-    if "'" not in line:
-        return line
-    return _SINGLE_QUOTED.sub(lambda cell: f"""{cell[1]}"{cell[2].replace("''", "'").replace('"', '""')}\"""", line)
+
+    def cell(found: "re.Match[str]") -> str:
+        text = (found[2] or "").replace("''", "'").replace("\\'", "'").replace('"', '""')
+        return found[0] if found[2] is None else f'{found[1]}"{text}"'
+
+    return _QUOTED.sub(cell, line) if "'" in line else line
+
+
+def _bare(cell: str) -> str:
+    """Without the quotation marks around it."""
+    found = _WRAPPED.fullmatch(cell)
+    return found[found.lastindex or 0] if found else cell
+
+
+def _listed(cell: str, separator: str) -> tuple[str, ...]:
+    """The texts of a cell, which may be a list as JSON or Python writes it."""
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        texts = literal_eval(cell.strip()) if cell.lstrip().startswith("[") else None
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+            return tuple(texts)
+    return tuple(cell.split(separator))
 
 
 def _other_separator(field: str, cell: str) -> str:

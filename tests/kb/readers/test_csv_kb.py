@@ -180,6 +180,15 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
         ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
         ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
+        ("'ICD CODE','NAME'\n\"'01'\",\"Fever, high\"\n\"'02'\",D'S\n", ["Fever, high", "D'S"], {}),
+        ("\"'code'\",\"'name'\"\n\"'01'\",\"'D'S'\"\n", ["D'S"], {}),
+        ("code,name,type\n1,'Iron, low','x'\n2,'D\\'S, y',NULL\n3,'z',3\n", ["Iron, low", "D'S, y", "z"], {}),
+        ("code,name\n1,5'-x\n2,'t y\n", ["5'-x", "'t y"], {}),
+        ('"code,name"\n"1,Fever"\n"2,""Iron, low"""\n', ["Fever", "Iron, low"], {}),
+        ('"code","name"\n"1","The \\"x\\", of y"\n"2","z\\"\n', ['The "x", of y', "z\\"], {}),
+        ('"code", "name"\n"1", "Iron, low"\n', ["Iron, low"], {}),
+        (" code | name\n------+------\n 1    | Fever\n", ["Fever"], {}),
+        ("code^name\n1^Iron, low\n", ["Iron, low"], {}),
         ("A000    Cholera, mild\nV1090   Past x\n", ["Cholera, mild", "Past x"], {}),
         ("0010 Cholera d/t vib\n00845 Colitis\n", ["Cholera d/t vib", "Colitis"], {}),
         (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
@@ -225,6 +234,13 @@ def test_what_is_no_table_is_named(write, content):
 def test_rows_in_a_cell_are_refused(write, content, line):
     with pytest.raises(PelError, match=f"E002.*line {line}, got a cell with rows in it: .*gamma"):
         read(write(content))
+
+
+def test_aliases_as_json_and_python_write_lists(write):
+    cells = ['"[""x"", ""y, z""]"', '"[\'x\', ""D\'s""]"', "[X]", "[1]", "[]"]
+    rows = [f"{number},a,{cell}" for number, cell in enumerate(cells)]
+    entities, _ = read(write("\n".join(["code,name,synonyms", *rows])))
+    assert [one.aliases for one in entities] == [("x", "y, z"), ("x", "D's"), ("[X]",), ("[1]",), ()]
 
 
 def test_a_definition_of_two_lines_is_no_row(write):
