@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,10 @@ _PUBLISHED = {
 _NOT_VALID = r"(?!(?:0|0\.0|f|false|no?|none|null|nan?|valid|v|active|current|\\N)$).+"
 # columns that say which rows are no longer in use, and what they say of these, in any case
 _UNUSED = {
-    **dict.fromkeys(("invalid_reason", "obsolete", "is_obsolete", "deprecated", "retired"), _NOT_VALID),
-    **dict.fromkeys(("active", "is_active"), r"0|0\.0|f|false|no?|inactive"),
-    "status": "inactive|deprecated|retired|obsolete|withdrawn",
+    **dict.fromkeys(("invalid_reason", "obsolete", "deprecated", "retired", "inactive", "deleted"), _NOT_VALID),
+    "active": r"0|0\.0|f|false|no?|inactive",
+    "status": "inactive|deprecated|retired|obsolete|withdrawn|deleted|merged|superseded|discontinued|not in use",
+    "suppress": "[oey]",  # of the UMLS
 }
 _QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
 _WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
@@ -140,7 +141,6 @@ class CsvKB(KBReaderBase):
             doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
-            unused = {at: _UNUSED[name] for at, name in enumerate(map(plain, header)) if name in _UNUSED}
             damaged: list[str] = []  # ids that a spreadsheet may have changed
             has_decimals, n_rows, swapped = False, 0, []  # the latter: rows whose id may be the name
             for place, cells in rows:
@@ -151,7 +151,7 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
-                if any(re.fullmatch(said, cells[at].strip(), re.IGNORECASE) for at, said in unused.items()):
+                if any(starmap(says_unused, zip(header, cells, strict=False))):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
@@ -272,7 +272,7 @@ class CsvKB(KBReaderBase):
                 todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and plain(name) not in _UNUSED:
+            if name and at not in position.values() and not is_status(name):
                 self._leave_unread(place, name)
         return position
 
@@ -289,6 +289,17 @@ class CsvKB(KBReaderBase):
         if field in self.column_of:
             return self.column_of[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
+
+
+def is_status(name: str) -> bool:
+    """Whether a column or key of this name may say that an entity is no longer in use."""
+    return plain(name).removeprefix("is_") in _UNUSED
+
+
+def says_unused(name: str, value: object) -> bool:
+    """Whether a column or key of this name says with this value that an entity is no longer in use."""
+    said = _UNUSED.get(plain(name).removeprefix("is_"), "(?!)")
+    return re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
 
 
 def _has_single_quotes(line: str) -> bool:

@@ -140,11 +140,14 @@ def test_utf_16(write, bom, encoding, end):
 @pytest.mark.parametrize("encoding, name", [("latin-1", "Ménière"), ("cp1252", "Ménière’s")])
 def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
     path = write(f"code,name\nH81,{name}\nH82,{name}".encode(encoding))
-    assert read(path)[1] == {"bad_encoding": 2}
+    entities, report = read(path)
+    assert report == {"bad_encoding": 2} and entities[0].canonical_name == name
     assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 2" in caplog.text
     assert "iconv -f WINDOWS-1252 -t UTF-8" in caplog.text
     path.write_bytes(path.read_bytes().decode("windows-1252").encode())
     assert read(path, strict=True) == ([Entity("H81", name), Entity("H82", name)], {})
+    mixed = write("code,name\n1,β-x ".encode() + b"caf\xe9 \x8e\n")
+    assert read(mixed)[0][0].canonical_name == "β-x café \ufffd"  # which no code page is known for
 
 
 @pytest.mark.parametrize(
@@ -177,6 +180,7 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ("code,name,obsolete\n1,a,false\n2,b,TRUE\n", ["a"], {"invalid": 1}),
         ("code,name,is_obsolete,active\n1,a,0,1\n2,b,1,1\n3,c,0,0\n4,d,,true\n", ["a", "d"], {"invalid": 2}),
         ("code,name,Status\n1,a,Approved\n2,b,Inactive\n3,c,retired \n", ["a"], {"invalid": 2}),
+        ("code,name,isDeleted,SUPPRESS\n1,a,0,N\n2,b,1,N\n3,c,0,O\n", ["a"], {"invalid": 2}),
         ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
         ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
         ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
