@@ -210,29 +210,32 @@ def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tu
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    lines, is_first = read_lines(path, file), True
+    for number, line, record in json_objects(path, read_lines(path, file)):
+        if _ESCAPED_SURROGATE.search(line):
+            check_unicode(record, f"{path}, line {number}")
+        yield number, record
+
+
+def json_objects(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The number, the text and the object of each line, or of each item of one array.
+
+    Raises:
+        PelError: at a line or an item that is not a JSON object; names it.
+    """
+    is_first = True
     for number, line in lines:
         if is_first and line.lstrip().startswith("["):
-            yield from _array(path, "\n".join([line, *(more for _, more in lines)]))
+            try:
+                items = json.loads("\n".join([line, *(more for _, more in lines)]))
+            except JSON_ERRORS as err:
+                raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
+            for at, item in enumerate(items, start=1):
+                if not isinstance(item, dict):
+                    raise unexpected(f"{path}, item {at}", "a JSON object", quoted(item), "Write one object a line.")
+                yield at, json.dumps(item), item
         elif line.strip():
-            record = json_object(line, f"{path}, line {number}")
-            if _ESCAPED_SURROGATE.search(line):
-                check_unicode(record, f"{path}, line {number}")
-            yield number, record
+            yield number, line, json_object(line, f"{path}, line {number}")
         is_first = is_first and not line.strip()
-
-
-def _array(path: PathLike, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        items = json.loads(text)
-    except JSON_ERRORS as err:
-        raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
-    for number, item in enumerate(items, start=1):
-        place = f"{path}, item {number}"
-        if not isinstance(item, dict):
-            raise unexpected(place, "a JSON object", quoted(item), "Write one object a line.")
-        check_unicode(item, place)
-        yield number, item
 
 
 def json_object(line: str | bytes, place: object) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from .reader_base import KBReaderBase
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
 class JsonlKB(KBReaderBase):
-    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line.
+    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line,
+    or in one array.
 
     The first two must be there. Keys may have the common names that columns of tables may have, such as "cui",
     "name" and "synonyms". Another key is left out and counted as ``unknown_key``; a warning names these keys. In a
@@ -70,6 +71,8 @@ class JsonlKB(KBReaderBase):
             if unknown:
                 self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
         fields = {field: record[key] for field, key in keys.items() if record[key] is not None}
+        if type(fields.get("concept_id")) is int:
+            fields["concept_id"] = str(fields["concept_id"])
         for field, value in fields.items():
             key = keys[field]
             if field in LISTS and isinstance(value, str) and not key.endswith("s"):  # {"type": "drug"}

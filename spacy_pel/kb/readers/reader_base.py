@@ -14,7 +14,7 @@ from ...types import Entity
 from ...types.semantic_types import did_you_mean_value, expand_types, listed_values, shown_value
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import guarded, json_object
+from ...util.parsing import guarded, json_objects
 from ..repair import NO_FAULTS, counts_text, ends_of_chains, is_obsolete, repaired, tidied, with_plain_names
 
 _N_NAMED = 5  # entities that a warning names ...
@@ -263,14 +263,12 @@ class KBReaderBase(ABC):
             yield place, line
 
     def records(self, path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
-        """Stream the objects of JSON lines.
+        """Stream the objects of JSON lines, or of one array.
 
         Raises:
             PelError: as ``lines``, and at a line that is not an object.
         """
-        for place, line in self.lines(path):
-            if line.strip():
-                yield place, json_object(line, place)
+        return ((Place(path, at), record) for at, _, record in json_objects(path, self.numbered_lines(path)))
 
     def numbered_lines(self, path: Path) -> Iterator[tuple[int, str]]:
         """As ``lines``, with numbers in place of places."""
