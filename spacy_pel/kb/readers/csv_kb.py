@@ -23,10 +23,10 @@ from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
+    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id", "identifier"),
     "canonical_name": (
         *("name", "label", "term", "display", "display_name"),
-        *("preferred_name", "preferred_term", "preferred_label", "code_description", "long_description"),
+        *("preferred_name", "preferred_term", "preferred_label", "code_description", "long_description", "title"),
     ),
     "aliases": ("alias", "synonyms", "synonym"),
     "types": ("type", "semantic_types", "semantic_type", "domain_id"),
@@ -39,7 +39,7 @@ FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (fie
 LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
 
 _VOCABULARY = re.compile(
-    r"(snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?|concept|entity)[\W_]*",
+    r"(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*",
     re.IGNORECASE,
 )
 # columns that only tables in these formats have -> their reader
@@ -65,15 +65,16 @@ _RULE = re.compile(r"[-=+:|\s]*-[-=+:|\s]*")  # below the header, as databases a
 # and titles; the codes of ICD-9 and ICD-10 with code and title
 _FIXED_WIDTHS = (
     re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)"),
-    re.compile(r"(?!\d{5} \w+ +[01] )((?=[A-Z]*\d)[A-Z\d]{3,7}) +(\S.*)"),
+    re.compile(r"(?!\d{5} \w+ +[01] )((?=[A-Z]*\d)[A-Z\d.]{3,8}) +(\S.*[A-Za-z].*)"),
 )
 _NO_TABLE = re.compile(r"[\[{<@]|format-version:")
 _CODE = re.compile(r"(?=.*\d)[\w.:/+-]+")
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-_CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
-# not "1E50", a code of ICD-11
+_CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!|##+)"
+# not "1E50", a code of ICD-11; a number of more than 15 digits ends in zeros
 _BY_SPREADSHEET = re.compile(
-    rf"""'\d+|\d+\.0+|\d(\.\d+)?E[+-]\d+|\d{{1,2}}-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d|=".*"|{_CELL_ERROR}""",
+    r"'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
+    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}",
     re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
@@ -87,10 +88,10 @@ class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
     The id and the name need columns, and so does every field named in ``columns``. A header may also use
-    common names: id, code, curie, cui, cid, class id; name, label, term, display, preferred name or term;
+    common names: id, code, curie, cui, cid, class id, identifier; name, label, term, display, title, preferred name;
     synonyms; type or semantic type; description. They may be in any case, in camel case, and have a
-    vocabulary before them ("SNOMED CT ID"). A column that no field uses is left out and counted as
-    ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
+    vocabulary or kind before them ("SNOMED CT ID", "diagnosis code"). A column that no field uses is left out and
+    counted as ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
 
     Commas, semicolons, tabs or bars separate the cells: what is between the id and the name in the header.
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
@@ -210,7 +211,8 @@ class CsvKB(KBReaderBase):
             yield Place(path, number), [_bare(name).strip() for name in header]
         for number, cells in rows:
             cells = list(map(_bare, cells)) if is_quoted else cells
-            if cells[0].startswith("#") and not re.match(_CELL_ERROR, cells[0], re.IGNORECASE):
+            is_error = any(cells[1:]) and re.fullmatch(_CELL_ERROR, cells[0].strip(), re.IGNORECASE)
+            if cells[0].startswith("#") and not is_error:
                 self.repair("comment_line", Place(path, number), "a comment")
             elif any(map(str.strip, cells)) and not _RULE.fullmatch("".join(cells)):
                 yield Place(path, number), cells

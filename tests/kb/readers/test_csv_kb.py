@@ -36,6 +36,8 @@ def read(path, **settings):
         "umlsCui,Name:,SYNONYMS",
         '\ufeff"Code","Name","Synonyms"',
         "concept-id,preferred.name,synonyms",
+        "DIAGNOSIS CODE,LONG DESCRIPTION,synonyms",
+        "identifier,Title,synonyms",
     ],
 )
 def test_names_of_columns(write, header):
@@ -195,6 +197,7 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ("code^name\n1^Iron, low\n", ["Iron, low"], {}),
         ("A000    Cholera, mild\nV1090   Past x\n", ["Cholera, mild", "Past x"], {}),
         ("0010 Cholera d/t vib\n00845 Colitis\n", ["Cholera d/t vib", "Colitis"], {}),
+        ("A00.0   Cholera\nA00.1   Colitis\n", ["Cholera", "Colitis"], {}),
         (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
     ],
 )
@@ -210,6 +213,7 @@ def test_tables_as_they_are_published(write, content, names, report):
         (["Type 2 diabetes,E11", "Asthma,J45"], '"concept_id": "name", "canonical_name": "code"'),
         (["'00123,a", "1.0,b", "1E+05,c", "38341003.0,d"], "changed: 4, such as"),
         (["4-Sep,a", "Sep-04,b", "2023-09-04,c", '="00123",d', "1.0E-5,e", "#N/A,f", "250.1,g"], "changed: 6, such as"),
+        (['"3,8E+08",a', '"1,234",b', "1/2/2020,c", "900000000000508000,d", "########,e"], "changed: 5, such as"),
         (["250.0,Diabetes", "250.1,a", "1E50,Hepatitis A"], ""),  # ICD-9 and ICD-11
         (["HGNC:5,A1BG", "HGNC:6,A1S9T"], ""),
     ],
@@ -225,6 +229,11 @@ def test_doubtful_codes(write, caplog, rows, warned):
 def test_what_is_no_table_is_named(write, content):
     with pytest.raises(PelError, match=r"E002.*It looks like JSON, OBO.*--reader"):
         read(write(content))
+
+
+def test_a_map_of_codes_is_no_list_of_names(write):
+    with pytest.raises(PelError, match="E002.*header"):
+        read(write("A000    0010    00000\nA001    0011    00000\n", "gem.txt"))
 
 
 @pytest.mark.parametrize(
