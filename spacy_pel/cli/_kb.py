@@ -24,10 +24,17 @@ _READERS = {
 # file -> reader
 _FOLDERS = {"entities.arrow": "saved", "MRCONSO*": "umls", "RXNCONSO*": "rxnorm", "**/*sct2_Description*": "rf2"}
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
-# files of any name, by how they begin: JSON lines, and the NCI Thesaurus as a flat file
+# files of any name, by how they begin: JSON lines or an array of such objects, the NCI Thesaurus as a flat file, OBO
+# and RDF
+_KEYS = rb"concept_id|canonical_name|code|curie|cui|label|term|display|preferred_(?:name|term|label)"
 _BEGINNINGS = {
-    "jsonl": re.compile(rb'(\xef\xbb\xbf)?\s*\{[^{}]*"concept_id"\s*:'),
-    "obo": re.compile(rb"(\xef\xbb\xbf)?C\d+\t<?https?://ncicb\.nci\.nih\.gov/"),
+    "jsonl": re.compile(
+        rb'(\xef\xbb\xbf)?\s*(?:\{[^{}]*(?:"concept_id"\s*:|\}[^\S\n]*\n\s*\{)|\[\s*\{[^{}]*"(?:(?:%b)"\s*:|id"\s*:\s*\d))'
+        % _KEYS
+    ),
+    "obo": re.compile(
+        rb"(\xef\xbb\xbf)?(?:C\d+\t<?https?://ncicb\.nci\.nih\.gov/|format-version:|\s*(?:<[?!][^>]*>\s*)*<rdf:RDF)"
+    ),
 }
 
 

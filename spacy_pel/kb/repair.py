@@ -42,25 +42,36 @@ _BYTES = {ord(char): code for code, char in _WINDOWS_1252.items()}
 _NEXT = f"[\x80-\xbf{_CP1252}]"
 _MOJIBAKE = re.compile(
     f"(?:[\xc2-\xc4\xce-\xd1]|\xc5(?![\xb2\xb3])|\xc3){_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}"
+    "|[√¬Œœ][^\x00-\x7f]|‚[^\x00-\x7f]{2}"  # read as Mac OS Roman
 )
 _TAGS = """administrative concept|assessment scale|attribute|basic dose form|body structure|cell|cell structure|
-(?:real |virtual )?clinical drug|context-dependent category|disorder|disposition|dose form|environment|ethnic group|
-event|finding|foundation metadata concept|geographic location|life style|link assertion|medicinal product(?: form)?|
-morphologic abnormality|navigational concept|observable entity|occupation|organism|person|physical force|
-physical object|procedure|product|qualifier value|racial group|record artifact|regime/therapy|religion/philosophy|role|
-situation|social concept|special concept|specimen|staging scale|substance|tumou?r staging|unit of presentation"""
+(?:real |virtual )?clinical drug|context-dependent category|diagnosis|disease|disorder|disposition|dose form|
+environment|ethnic group|event|finding|foundation metadata concept|geographic location|life style|link assertion|
+medicinal product(?: form)?|morphologic abnormality|navigational concept|observable entity|occupation|organism|person|
+physical force|physical object|procedure|product|qualifier value|racial group|record artifact|regime/therapy|
+religion/philosophy|role|situation|social concept|special concept|specimen|staging scale|substance|tumou?r staging|
+unit of presentation"""
 _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
+_MED_RT_TAG = r"\[(?:EPC|MoA|PE|PK|TC|(?:Disease/Finding|Chemical/Ingredient)(?:, NOS)?)\]"
 _LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
     "\n", ""
 )
-_TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w))?(.*?)(?:{_LAST_TAGS}){{0,3}}")
+_TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w)|NON RARE IN EUROPE: )?(.*?)(?:{_LAST_TAGS}|,? {_MED_RT_TAG}){{0,3}}")
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
 _MAYBE_TAGGED = (")", "]", "NOS", "nos")
-# "obsolete" and "deprecated" say it of a name in any case; other words may be a part of it, as in "inactive virus"
+# "obsolete" and "deprecated" say it of a name in any case; other words may be a part of it, as in "inactive virus",
+# unless brackets or a colon set them apart
+_SURE = r"obsoleted?|deprecated"
+_WHAT = r"[ _](?:class|code|concept|entry|name|record|term)"
+_APART = (
+    rf"(?:{_SURE}|retired|withdrawn|removed|deleted|superseded)(?:{_WHAT})?|inactive{_WHAT}"
+    r"|do not use|not in use|no longer (?:used|in use|valid)"
+)
 _OBSOLETE = re.compile(
-    r"[\W_]*(?:(?i:obsoleted?|deprecated)(?![a-zA-Z])[\W_]*[^\W_]|(?i:inactive|retired|withdrawn)[:\]]"
-    r"|(?:INACTIVE|RETIRED|WITHDRAWN) (?=.*[a-z])|MOVED TO (?:\w+:)?\d+\b).*"
-    r"|.*(?:[(\[]|, | - | (?=[A-Z]{8}))(?i:obsolete|deprecated)[)\]]?\s*"
+    rf"[\W_]*(?i:(?:to be )?(?:{_SURE})(?![a-z])[\W_]*[^\W_]|(?:inactive|{_APART})[:)\]]|do not use\s*[-:]"
+    r"|(?-i:INACTIVE|RETIRED|WITHDRAWN|REMOVED|DELETED) (?-i:(?=.*[a-z]))|(?:symbol|entry) withdrawn).*"
+    r"|(?:.*, )?MOVED TO (?:\w+:)?\d+\b.*|REMOVED FROM .*"
+    rf"|.*(?i:(?:, | - |(?-i: (?=[A-Z]{{8}})))(?:{_SURE})|[(\[](?:{_APART})[)\]]|\[inactive\])\s*"
 )
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 
@@ -140,16 +151,18 @@ def without_markup(text: str) -> str:
 
 def without_tags(name: str) -> str:
     """Without semantic tags; the name itself if nothing would be left."""
-    match = _TAGGED.fullmatch(name) if name[:1] == "[" or name.endswith(_MAYBE_TAGGED) else None
+    match = _TAGGED.fullmatch(name) if name[:1] == "[" or "NON RARE" in name or name.endswith(_MAYBE_TAGGED) else None
     return (match and match[1].strip()) or name
 
 
 def without_mojibake(text: str) -> str:
-    """With the characters whose bytes in UTF-8 were read as Windows-1252."""
+    """With the characters whose bytes in UTF-8 were read as Windows-1252 or Mac OS Roman."""
 
     def decoded(match: "re.Match[str]") -> str:
         try:
-            char = match[0].translate(_BYTES).encode("latin1").decode("utf8")
+            is_mac = match[0][0] in "√¬Œœ‚"
+            raw = match[0].encode("mac_roman") if is_mac else match[0].translate(_BYTES).encode("latin1")
+            char = raw.decode("utf8")
         except UnicodeError:
             return match[0]
         return char if char.isalnum() or unicodedata.category(char)[0] in "PSZ" else match[0]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import quoted
-from ..util import read_json, read_lines
-from ..util.files import Place, ending_of, unexpected
+from ..util import numbered_jsonl, read_json, read_lines
+from ..util.files import Place, ending_of, first_bytes, unexpected
 from .obo import read_obo
 from .owl import NAMESPACES, NCIT_RETIRED, compact_id, read_owl
 from .term import Term, cell_parts
@@ -35,14 +35,24 @@ def read_term_json(path: Path) -> Iterator[Term]:
     Raises:
         PelError: if the JSON has none of these shapes.
     """
-    data = read_json(path)
+    data: Any = None
     try:
+        if ending_of(path) in (".jsonl", ".ndjson"):  # a resource a line
+            data = {"resourceType": "Bundle", "entry": [{"resource": record} for _, record in numbered_jsonl(path)]}
+        else:
+            data = read_json(path)
         if isinstance(data, list):
             yield from map(_term_of_list, data)
         elif "graphs" in data:
             yield from _terms_of_graphs(data)
         elif "resourceType" in data:
-            yield from _terms_of_fhir(data)
+            has_codes = False
+            for term in _terms_of_fhir(data):
+                has_codes = True
+                yield term
+            if not has_codes:
+                expected = "FHIR with codes: a CodeSystem, or a ValueSet that is expanded"
+                raise unexpected(path, expected, f"a {data['resourceType']} without codes", "Get it again.")
         else:
             yield from _terms_of_oncotree(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as err:
@@ -148,8 +158,9 @@ def _terms_of_fhir(record: dict[str, Any], namespace: str = "", version: str = "
             name=_text(record, "display"),
             synonyms=[(_text(name, "value"), "exact") for name in names],
             definition=_text(record, "definition") or None,
-            parents=[parent] if parent else [],
-            obsolete=True in (record.get("inactive"), facts.get("inactive"), facts.get("status") == "retired"),
+            parents=[parent] if parent else [str(facts["parent"])] if facts.get("parent") else [],
+            obsolete=True in (record.get("inactive"), facts.get("inactive"))
+            or facts.get("status") in ("retired", "deprecated"),
             namespace=namespace,
             version=version,
         )
@@ -246,8 +257,16 @@ FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {
 }
 
 
+# how files begin, whatever their names
+_BEGINNINGS: dict[str, Callable[[Path], Iterator[Term]]] = {
+    r"(?:\s|!.*\n)*(?:format-version:|\[Term\])": read_obo,
+    r"\s*(?:<\?xml|<!--|<!DOCTYPE|<rdf:RDF|@prefix)": read_owl,
+    r"\s*[{\[]": read_term_json,
+}
+
+
 def read_terms(path: Path) -> Iterator[Term]:
-    """Read the terms of an ontology file by the ending of its name (before .gz).
+    """Read the terms of an ontology file by how it begins, or else by the ending of its name (before .gz).
 
     Args:
         path: the file.
@@ -259,6 +278,10 @@ def read_terms(path: Path) -> Iterator[Term]:
         PelError: for an unknown ending and for a damaged file.
     """
     ending = ending_of(path)
+    head = first_bytes(path, 1 << 12).decode("utf8", "replace").removeprefix("\ufeff")
+    if read := next((read for start, read in _BEGINNINGS.items() if re.match(start, head)), None):
+        yield from read(path)
+        return
     if ending not in FORMATS:
         expected = f"an ontology file ({', '.join(FORMATS)}, each also with .gz)"
         raise unexpected(path, expected, f"a name that ends in {ending!r}", "Rename or convert the file.")

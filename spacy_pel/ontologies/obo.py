@@ -31,7 +31,7 @@ _COMMENT = re.compile(r"(?:(?<![\s\\])|(?<=\\\s))\s+!.*$")
 # {xref="HPO:curator", comment="x"}; not the braces in the name of a chemical: N(4)-{alpha-D-Xyl-(1->2)}-Asn
 _QUALIFIER = r'[^\s{}="]+\s*=\s*"(?:[^"\\]|\\.)*"'
 _QUALIFIERS = re.compile(rf"(?<!\\)\{{\s*{_QUALIFIER}(?:\s*,\s*{_QUALIFIER})*\s*\}}\s*(?:!.*)?$")
-_STANZA = re.compile(r"\[\w+\]\s*(?:!.*)?$")
+_STANZA = re.compile(r"\[\s*(\w+)\s*\]\s*(?:!.*)?$")
 _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _MODIFIERS = re.compile(r"(?<!\s)\s+\{[^{}]*\}\s*$")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
@@ -55,14 +55,14 @@ def read_obo(path: Path) -> Iterator[Term]:
     namespace, version, licence, term, stanza, start = "", "", "", None, "", 0
     for number, raw in chain(_joined(read_lines(path)), [(0, "[End]")]):
         line = raw.strip()
-        if _STANZA.match(line):
+        if found := _STANZA.match(line):
             if stanza == "[Term]":
                 if term is None:
                     raise unexpected(Place(path, start), "a [Term] with an id", "no id")
                 yield term
             if not stanza and not number:
                 raise unexpected(path, "an OBO file", "a file without stanzas")
-            term, stanza, start = None, line.partition("]")[0] + "]", number
+            term, stanza, start = None, f"[{found[1].capitalize()}]", number
             continue
         tag, colon, value = line.partition(":")
         if not colon or line.startswith("!"):

@@ -96,6 +96,8 @@ _HEAD = 8192  # bytes that say what a file is
 def format_of(head: bytes) -> Format | None:
     """What a file is, by its first bytes; None = they do not say, as of texts and tables."""
     head = head.removeprefix(codecs.BOM_UTF8)
+    if head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        return None
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         head = head[2:].replace(b"\0", b"")
     return next((known for pattern, known in _PATTERNS if pattern.match(head)), None)
@@ -285,13 +287,18 @@ def _head(file: IO[bytes]) -> bytes:
 
 def _line_stream(file: IO[bytes], head: bytes) -> Iterator[bytes]:
     """The lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
-    head = head[:2]
-    # text begins with an ASCII character, and has no NUL
-    without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:] == b"\0" else "")
-    encoding = "utf-16" if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
-    if not encoding:
+    if not (encoding := _wide_encoding(head)):
         return iter(partial(file.readline, LONGEST_LINE + 1), b"")
     return _as_utf8(io.TextIOWrapper(file, encoding=encoding, newline="\n"))
+
+
+def _wide_encoding(head: bytes) -> str:
+    """UTF-16 or UTF-32, by the first bytes of a file; "" = neither."""
+    if head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        return "utf-32"
+    # text begins with an ASCII character, and has no NUL
+    without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:2] == b"\0" else "")
+    return "utf-16" if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
 
 
 def _as_utf8(text: IO[str]) -> Iterator[bytes]:
@@ -324,7 +331,7 @@ def read_lines(path: PathLike, file: IO[bytes] | None = None, *, line_ends: str 
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a UTF-8 file, plain or gzipped, with its line ends but without a BOM.
+    """The text of a file in UTF-8 or UTF-16, plain or gzipped, with its line ends but without a BOM.
 
     Raises:
         PelError: if the file is missing, a damaged .gz, or not UTF-8.
@@ -333,7 +340,7 @@ def read_text(path: PathLike) -> str:
         try:
             content = file.read()
             check_format(path, content[:_HEAD])
-            return str(content, "utf8").removeprefix("\ufeff")
+            return str(content, _wide_encoding(content[:4]) or "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise _unreadable(path, err) from err
 

@@ -33,8 +33,8 @@ def read_cells(
         lines: numbered lines without their ends.
         delimiter: between cells.
         quotes: quotation marks enclose cells, which may then hold delimiters, line ends and doubled
-            quotation marks; False = they are ordinary characters.
-        texts: cells hold whole texts, which may have line ends and delimiters of their own.
+            quotation marks, or such after a backslash; False = they are ordinary characters.
+        texts: cells hold whole texts, which may have line ends and delimiters of their own, and begin with blanks.
 
     Yields:
         The number of the row's last line, and its cells; no empty lines.
@@ -44,20 +44,22 @@ def read_cells(
             would be lost; names the line.
     """
     first = number = width = 0  # lines of the row; cells of the header
+    # as MySQL writes them: "the \"x\" of y"; not at the end of a cell, which a backslash may end
+    escaped = re.compile(rf'\\"(?=[^"{re.escape(delimiter)}]|{re.escape(delimiter)} |"(?:{re.escape(delimiter)}|$))')
 
     def numbered() -> Iterator[str]:
         nonlocal first, number
         for at, line in lines:
             first, number = first or at, at
-            yield line + "\n"
+            yield (escaped.sub('""', line) if quotes and '\\"' in line else line) + "\n"
 
     def not_a_row(got: str) -> PelError:
         todo = "Check the quotation marks of this row: they enclose cells."
         return unexpected(Place(path, first), "a row of a table", got, todo)
 
-    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    dialect: Any = {"quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, "skipinitialspace": not texts}
     try:
-        for cells in csv.reader(numbered(), delimiter=delimiter, quoting=quoting, strict=True):
+        for cells in csv.reader(numbered(), delimiter=delimiter, strict=True, **dialect):
             width = width or len(cells)
             for at, cell in enumerate(cells if number > first else ()):
                 if "\n" in cell and _holds_rows(cells, at, width, delimiter, texts=texts):
@@ -208,29 +210,32 @@ def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tu
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    lines, is_first = read_lines(path, file), True
+    for number, line, record in json_objects(path, read_lines(path, file)):
+        if _ESCAPED_SURROGATE.search(line):
+            check_unicode(record, f"{path}, line {number}")
+        yield number, record
+
+
+def json_objects(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The number, the text and the object of each line, or of each item of one array.
+
+    Raises:
+        PelError: at a line or an item that is not a JSON object; names it.
+    """
+    is_first = True
     for number, line in lines:
         if is_first and line.lstrip().startswith("["):
-            yield from _array(path, "\n".join([line, *(more for _, more in lines)]))
+            try:
+                items = json.loads("\n".join([line, *(more for _, more in lines)]))
+            except JSON_ERRORS as err:
+                raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
+            for at, item in enumerate(items, start=1):
+                if not isinstance(item, dict):
+                    raise unexpected(f"{path}, item {at}", "a JSON object", quoted(item), "Write one object a line.")
+                yield at, json.dumps(item), item
         elif line.strip():
-            record = json_object(line, f"{path}, line {number}")
-            if _ESCAPED_SURROGATE.search(line):
-                check_unicode(record, f"{path}, line {number}")
-            yield number, record
+            yield number, line, json_object(line, f"{path}, line {number}")
         is_first = is_first and not line.strip()
-
-
-def _array(path: PathLike, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        items = json.loads(text)
-    except JSON_ERRORS as err:
-        raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
-    for number, item in enumerate(items, start=1):
-        place = f"{path}, item {number}"
-        if not isinstance(item, dict):
-            raise unexpected(place, "a JSON object", quoted(item), "Write one object a line.")
-        check_unicode(item, place)
-        yield number, item
 
 
 def json_object(line: str | bytes, place: object) -> dict[str, Any]:

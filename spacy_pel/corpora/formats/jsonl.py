@@ -19,8 +19,14 @@ from .tables import parquet_rows
 
 _LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 # what holds the mentions: here, in Prodigy and spaCy, in versions of doccano
-_ANNOTATION = ("mentions", "spans", "ents", "entities", "label", "labels", "annotations")
-_AS_OURS = {"start_offset": "start", "end_offset": "end", "start_char": "start", "end_char": "end"}
+_ANNOTATION = ("mentions", "spans", "ents", "entities", "label", "labels", "annotations", "annotation")
+_TEXTS = ("text", "data", "content", "sentence")
+_AS_OURS = {
+    **dict.fromkeys(("start_offset", "start_char", "begin", "BeginOffset"), "start"),
+    **dict.fromkeys(("end_offset", "end_char", "EndOffset"), "end"),
+    **{"labels": "label", "span": "offsets"},
+}
+_LABELS = ("label", "type", "label_", "tag", "category", "entity_group")  # keys of a mention, the surest first
 _MENTION = ("start", "end", "label", "kb_id")  # of a list
 _NUMBER = re.compile(r"[A-Za-z]{0,2}\d{1,4}")
 _IDS, _NO_IDS = ("ids", "kb_id"), ("label", "text", "name")  # keys of a mention
@@ -36,8 +42,9 @@ class JsonlCorpus(CorpusReaderBase):
     ``link`` is read in the same way.
 
     Lines of annotation tools are read, too: mentions under "spans" or "ents" (Prodigy, spaCy), "entities", "label",
-    "labels" or "annotations" (doccano), as objects, also with "start_offset" and "end_offset" and with a list of
-    "labels" (Label Studio), or as lists of start, end, label and perhaps an id. A document without an id is named by
+    "labels" or "annotations" (doccano), as objects, also with "start_offset" and "end_offset", "offset" and "length" or
+    a list of "labels", or as lists of start, end, label and perhaps an id; the tasks of Label Studio, of which the
+    first annotation counts; and the choice of an id in Prodigy ("accept"). A document without an id is named by
     the file and the line; one that was rejected or ignored in Prodigy is left out and counted as "not_accepted".
 
     Args:
@@ -61,6 +68,7 @@ class JsonlCorpus(CorpusReaderBase):
                 if record.get("answer") in ("reject", "ignore"):
                     self.count("not_accepted")
                     continue
+                record = _plain_task(record)
                 document = _document(record, self.check, f"{path}, line {number}", f"{stem_of(Path(path))}-{number}")
                 mentions = (one for one in record.get("mentions") or () if isinstance(one, dict))
                 links = [one for one in mentions if _LINK_KEYS <= one.keys()]
@@ -174,7 +182,7 @@ def _is_corrected(mention: dict[str, Any]) -> bool:
 
 def _document(record: dict[str, Any], check: OffsetCheck, where: str, name: str) -> Document:
     """The document of a line; without an id it gets this name."""
-    text, meta = record.get("text", record.get("data")), record.get("meta") or {}
+    text, meta = next((record[key] for key in _TEXTS if key in record), None), record.get("meta") or {}
     if not isinstance(text, str):
         raise PelError(Errors.E202.format(where=where, got=f"the keys {quoted(sorted(record))}"))
     if not isinstance(meta, dict):
@@ -201,6 +209,20 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str, name: str)
     return document
 
 
+def _plain_task(record: dict[str, Any]) -> dict[str, Any]:
+    """A task of Label Studio as a document with the first annotation that counts; another record as it is."""
+    data, done = record.get("data"), record.get("annotations", record.get("completions"))
+    if not isinstance(data, dict) or not isinstance(done, list):
+        return record
+    texts = {name: value for name, value in data.items() if isinstance(value, str)}
+    key = "text" if "text" in texts else max(texts, key=lambda name: len(texts[name]), default="")
+    result = next((one["result"] for one in done if not one.get("was_cancelled")), [])
+    mentions = [item["value"] for item in result if "labels" in item.get("value", ())]
+    named = {"id": record["id"]} if "id" in record else {}
+    meta = {name: value for name, value in data.items() if name != key}
+    return {**named, "text": data.get(key), "mentions": mentions, "meta": meta}
+
+
 def _annotation(record: dict[str, Any], where: str) -> list[Any]:
     """The mentions of a line, whatever tool wrote it.
 
@@ -212,8 +234,14 @@ def _annotation(record: dict[str, Any], where: str) -> list[Any]:
         keys = [key for key in keys if _has_records(record[key])]
     if keys:
         annotation = record[keys[0]]
+        if isinstance(annotation, dict):  # {"annotations": {"entities": [...]}}
+            annotation = next((annotation[key] for key in _ANNOTATION if key in annotation), annotation)
         if not isinstance(annotation, list):
             raise PelError(Errors.E202.format(where=where, got=f"the {keys[0]} {quoted(annotation)}"))
+        if "options" in record and len(annotation) == 1 and isinstance(annotation[0], dict):
+            # Prodigy's choice of an entity; ids such as "NIL_other" are none
+            ids = [one for one in record.get("accept") or () if not str(one).upper().startswith(NIL)]
+            return [{"ids": ids, **annotation[0]}]
         return annotation
     unread = [repr(key) for key, value in record.items() if key != "meta" and _has_records(value)]
     if unread and record.keys().isdisjoint(_ANNOTATION):
@@ -240,13 +268,17 @@ def _mention(item: Any) -> tuple[Mention, str | None]:
     if isinstance(item, list):
         item = dict(zip(_MENTION, item, strict=len(item) > len(_MENTION)))
     item = {_AS_OURS.get(key, key): value for key, value in item.items()}
+    if "start" not in item and "offsets" in item:  # [12, 18] or [[12, 18]]
+        item["start"], item["end"] = item["offsets"][0] if len(item["offsets"]) == 1 else item["offsets"]
+    elif "start" not in item and "length" in item:
+        item["start"], item["end"] = item["offset"], item["offset"] + item["length"]
     kb_id = item.get("kb_id")
     ids = item.get("ids", [kb_id] if kb_id not in (None, "", NIL) else []) or []
     composite, surface = item.get("composite", False), item.get("text", "")
     if not isinstance(ids, list) or not isinstance(composite, bool) or not isinstance(surface, str):
         raise TypeError
     start, end = whole_number(item["start"]), whole_number(item["end"])
-    several = item.get("labels") or []  # of Label Studio
-    label = text_or_empty(item.get("label", several if isinstance(several, str) else "|".join(several)))
+    label = next((item[key] for key in _LABELS if key in item), "")
+    label = "|".join(label) if isinstance(label, list) else str(label) if type(label) is int else text_or_empty(label)
     mention = Mention(start, end, label=label, ids=tuple(map(id_text, ids)), composite=composite)
     return mention, surface if "text" in item else None

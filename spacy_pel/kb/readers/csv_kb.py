@@ -3,10 +3,12 @@
 import csv
 import json
 import re
+from ast import literal_eval
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -21,10 +23,10 @@ from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
+    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id", "identifier"),
     "canonical_name": (
         *("name", "label", "term", "display", "display_name"),
-        *("preferred_name", "preferred_term", "preferred_label", "code_description", "long_description"),
+        *("preferred_name", "preferred_term", "preferred_label", "code_description", "long_description", "title"),
     ),
     "aliases": ("alias", "synonyms", "synonym"),
     "types": ("type", "semantic_types", "semantic_type", "domain_id"),
@@ -37,7 +39,7 @@ FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (fie
 LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
 
 _VOCABULARY = re.compile(
-    r"(snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?|concept|entity)[\W_]*",
+    r"(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*",
     re.IGNORECASE,
 )
 # columns that only tables in these formats have -> their reader
@@ -50,24 +52,29 @@ _PUBLISHED = {
 _NOT_VALID = r"(?!(?:0|0\.0|f|false|no?|none|null|nan?|valid|v|active|current|\\N)$).+"
 # columns that say which rows are no longer in use, and what they say of these, in any case
 _UNUSED = {
-    **dict.fromkeys(("invalid_reason", "obsolete", "is_obsolete", "deprecated", "retired"), _NOT_VALID),
-    **dict.fromkeys(("active", "is_active"), r"0|0\.0|f|false|no?|inactive"),
-    "status": "inactive|deprecated|retired|obsolete|withdrawn",
+    **dict.fromkeys(("invalid_reason", "obsolete", "deprecated", "retired", "inactive", "deleted"), _NOT_VALID),
+    "active": r"0|0\.0|f|false|no?|inactive",
+    "status": "inactive|deprecated|retired|obsolete|withdrawn|deleted|merged|superseded|discontinued|not in use",
+    "suppress": "[oey]",  # of the UMLS
 }
-_SINGLE_QUOTED = re.compile(r"(^|[,;|\t])\s*'(.*?)'\s*(?=[,;|\t]|$)")
+_QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
+_WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
+_WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
+_RULE = re.compile(r"[-=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
 _FIXED_WIDTHS = (
     re.compile(r"\d{5} (\w{3,7}) +[01] .{60} (.+)"),
-    re.compile(r"(?!\d{5} \w+ +[01] )((?=[A-Z]*\d)[A-Z\d]{3,7}) +(\S.*)"),
+    re.compile(r"(?!\d{5} \w+ +[01] )((?=[A-Z]*\d)[A-Z\d.]{3,8}) +(\S.*[A-Za-z].*)"),
 )
 _NO_TABLE = re.compile(r"[\[{<@]|format-version:")
 _CODE = re.compile(r"(?=.*\d)[\w.:/+-]+")
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-_CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
-# not "1E50", a code of ICD-11
+_CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!|##+)"
+# not "1E50", a code of ICD-11; a number of more than 15 digits ends in zeros
 _BY_SPREADSHEET = re.compile(
-    rf"""'\d+|\d+\.0+|\d(\.\d+)?E[+-]\d+|\d{{1,2}}-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d|=".*"|{_CELL_ERROR}""",
+    r"'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
+    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}",
     re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
@@ -81,10 +88,10 @@ class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
     The id and the name need columns, and so does every field named in ``columns``. A header may also use
-    common names: id, code, curie, cui, cid, class id; name, label, term, display, preferred name or term;
+    common names: id, code, curie, cui, cid, class id, identifier; name, label, term, display, title, preferred name;
     synonyms; type or semantic type; description. They may be in any case, in camel case, and have a
-    vocabulary before them ("SNOMED CT ID"). A column that no field uses is left out and counted as
-    ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
+    vocabulary or kind before them ("SNOMED CT ID", "diagnosis code"). A column that no field uses is left out and
+    counted as ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
 
     Commas, semicolons, tabs or bars separate the cells: what is between the id and the name in the header.
     Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
@@ -135,7 +142,6 @@ class CsvKB(KBReaderBase):
             doubtful: dict[str, str] = {}  # field -> a warning of the first cell that may have another separator
             width = max(at for at, name in enumerate(header, 1) if name)
             unnamed = {at for at, name in enumerate(header) if not name}
-            unused = {at: _UNUSED[name] for at, name in enumerate(map(plain, header)) if name in _UNUSED}
             damaged: list[str] = []  # ids that a spreadsheet may have changed
             has_decimals, n_rows, swapped = False, 0, []  # the latter: rows whose id may be the name
             for place, cells in rows:
@@ -146,11 +152,12 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
-                if any(re.fullmatch(said, cells[at].strip(), re.IGNORECASE) for at, said in unused.items()):
+                if any(starmap(says_unused, zip(header, cells, strict=False))):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
-                entity_id, name = values["concept_id"].strip(), values["canonical_name"].strip()
+                entity_id, name = _bare(values["concept_id"]).strip(), values["canonical_name"].strip()
+                values["concept_id"] = entity_id
                 n_rows += 1
                 has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
                 if _BY_SPREADSHEET.fullmatch(entity_id):
@@ -158,7 +165,8 @@ class CsvKB(KBReaderBase):
                 elif _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
                     swapped.append(f"{quoted(entity_id)} {name} ({place})")
                 for field in filter(position.__contains__, LISTS):
-                    cell, values[field] = cells[position[field]], tuple(cells[position[field]].split(separator))
+                    cell = cells[position[field]]
+                    values[field] = _listed(cell, separator)
                     if len(values[field]) > 1:
                         separated.add(field)
                     elif field not in doubtful and (other := _other_separator(field, cell)):
@@ -179,6 +187,9 @@ class CsvKB(KBReaderBase):
         lines = self.numbered_lines(path)
         head = list(islice(lines, _N_HEAD))
         texts = [line for _, line in head if line]
+        if all(map(_WHOLE_ROW.fullmatch, texts)):
+            lines = ((number, line[1:-1].replace('""', '"')) for number, line in chain(head, lines))
+            head = list(islice(lines, _N_HEAD))
         for fixed in (one for one in _FIXED_WIDTHS if texts and all(map(one.fullmatch, texts))):
             yield Place(path), ["code", "name"]
             for number, line in filter(itemgetter(1), chain(head, lines)):
@@ -189,18 +200,21 @@ class CsvKB(KBReaderBase):
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
         rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
         data = [line for _, line in head[start + 1 :] if line.strip()]
-        if _SINGLE_QUOTED.match(header_line) or (data and all(map(_SINGLE_QUOTED.match, data))):
+        if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         quotes = delimiter not in "\t|" or (
             "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter, start)
         )
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
-            yield Place(path, number), [name.strip() for name in header]
+            is_quoted |= any(map(_WRAPPED.fullmatch, header))
+            yield Place(path, number), [_bare(name).strip() for name in header]
         for number, cells in rows:
-            if cells[0].startswith("#") and not re.match(_CELL_ERROR, cells[0], re.IGNORECASE):
+            cells = list(map(_bare, cells)) if is_quoted else cells
+            is_error = any(cells[1:]) and re.fullmatch(_CELL_ERROR, cells[0].strip(), re.IGNORECASE)
+            if cells[0].startswith("#") and not is_error:
                 self.repair("comment_line", Place(path, number), "a comment")
-            elif any(map(str.strip, cells)):
+            elif any(map(str.strip, cells)) and not _RULE.fullmatch("".join(cells)):
                 yield Place(path, number), cells
 
     def _quotes_pair(self, path: Path, delimiter: str, start: int) -> bool:
@@ -216,10 +230,11 @@ class CsvKB(KBReaderBase):
     def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int]:
         """The delimiter, and the position of the header among the lines."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
-        delimiters = [default, ";", ",", "\t", "|"]
+        delimiters = [default, ";", ",", "\t", "|", "^", "~", "\x01"]
         for at, line in enumerate(lines):
             for delimiter in delimiters:
-                header = next(csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter), [])
+                rows = csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter, skipinitialspace=True)
+                header = list(map(_bare, next(rows, [])))
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
@@ -259,7 +274,7 @@ class CsvKB(KBReaderBase):
                 todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and plain(name) not in _UNUSED:
+            if name and at not in position.values() and not is_status(name):
                 self._leave_unread(place, name)
         return position
 
@@ -278,11 +293,45 @@ class CsvKB(KBReaderBase):
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
 
+def is_status(name: str) -> bool:
+    """Whether a column or key of this name may say that an entity is no longer in use."""
+    return plain(name).removeprefix("is_") in _UNUSED
+
+
+def says_unused(name: str, value: object) -> bool:
+    """Whether a column or key of this name says with this value that an entity is no longer in use."""
+    said = _UNUSED.get(plain(name).removeprefix("is_"), "(?!)")
+    return re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
+
+
+def _has_single_quotes(line: str) -> bool:
+    """Whether single quotation marks enclose a cell of a line."""
+    return "'" in line and any(cell[2] is not None for cell in _QUOTED.finditer(line))
+
+
 def _double_quoted(line: str) -> str:
     """With quotation marks around the cells that have single ones around them."""
-    if "'" not in line:
-        return line
-    return _SINGLE_QUOTED.sub(lambda cell: f"""{cell[1]}"{cell[2].replace("''", "'").replace('"', '""')}\"""", line)
+
+    def cell(found: "re.Match[str]") -> str:
+        text = (found[2] or "").replace("''", "'").replace("\\'", "'").replace('"', '""')
+        return found[0] if found[2] is None else f'{found[1]}"{text}"'
+
+    return _QUOTED.sub(cell, line) if "'" in line else line
+
+
+def _bare(cell: str) -> str:
+    """Without the quotation marks around it."""
+    found = _WRAPPED.fullmatch(cell)
+    return found[found.lastindex or 0] if found else cell
+
+
+def _listed(cell: str, separator: str) -> tuple[str, ...]:
+    """The texts of a cell, which may be a list as JSON or Python writes it."""
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        texts = literal_eval(cell.strip()) if cell.lstrip().startswith("[") else None
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+            return tuple(texts)
+    return tuple(cell.split(separator))
 
 
 def _other_separator(field: str, cell: str) -> str:

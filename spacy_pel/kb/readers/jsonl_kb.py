@@ -1,6 +1,7 @@
 """Entities from JSON lines as scispaCy writes them, the interchange format of knowledge bases, and from KB folders."""
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
 from ..knowledge_base import KnowledgeBase
-from .csv_kb import FIELD_OF, FIELDS, LISTS
+from .csv_kb import FIELD_OF, FIELDS, LISTS, is_status, says_unused
 from .reader_base import KBReaderBase
 
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
 class JsonlKB(KBReaderBase):
-    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line.
+    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents"}``, one per line,
+    or in one array.
 
     The first two must be there. Keys may have the common names that columns of tables may have, such as "cui",
     "name" and "synonyms". Another key is left out and counted as ``unknown_key``; a warning names these keys. In a
@@ -36,6 +38,9 @@ class JsonlKB(KBReaderBase):
             for place, record in self.records(path):
                 if self.notes_obsolete and record.get("retired") is True:
                     self._note_retired(place, record)
+                elif any(starmap(says_unused, record.items())):
+                    self.report["invalid"] = self.report.get("invalid", 0) + 1
+                    self.note_obsolete(self._entity_of(place, record).concept_id)
                 else:
                     yield place, self._entity_of(place, record)
 
@@ -60,11 +65,14 @@ class JsonlKB(KBReaderBase):
             expected, got = '{"concept_id", "canonical_name", …}', f"the keys {quoted(list(record))}"
             raise unexpected(place, expected, got, "Write the keys of scispaCy's format.")
         if len(keys) < len(record):
-            unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key]
+            unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key and not is_status(key)]
             for key in (key for key in unknown if key not in self._unread):  # most lines have the same keys
                 self.leave_unread(place, key)
-            self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
+            if unknown:
+                self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
         fields = {field: record[key] for field, key in keys.items() if record[key] is not None}
+        if type(fields.get("concept_id")) is int:
+            fields["concept_id"] = str(fields["concept_id"])
         for field, value in fields.items():
             key = keys[field]
             if field in LISTS and isinstance(value, str) and not key.endswith("s"):  # {"type": "drug"}

@@ -111,8 +111,13 @@ class MeshKB(KBReaderBase):
             if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
                 return sort
         expected = "MeSH XML or TSV, extra aliases with a header, or an id history in YAML"
-        todo = "Check the path; see the reader's documentation for the columns."
-        raise unexpected(Place(path, 1), expected, f"a file that starts with {quoted(head[:40])}", todo)
+        got, todo = f"a file that starts with {quoted(head[:40])}", "See the reader's documentation for the columns."
+        if root := re.match(rb"\s*(?:<[?!][^>]*>\s*)*<([\w:.-]+)", head):
+            got, todo = (
+                f"XML of another kind, <{root[1].decode()}>",
+                "Write its ids and names as a table, see --reader csv.",
+            )
+        raise unexpected(Place(path, 1), expected, got, todo)
 
     def _tsv_records(self, path: Path) -> Iterator[_Record]:
         expected = "4 or 5 cells: id, name, entry terms, tree numbers or mapped descriptors"

@@ -16,6 +16,7 @@ from ..repair import is_obsolete
 from .reader_base import KBReaderBase
 
 _OUTER_QUOTE = re.compile(r'^"|(?<!\d)"$')  # not inches: 5"
+_QUOTED = re.compile(r"""'([^']+)'|"([^"]+)"|“([^“”]+)”""")
 
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
@@ -69,7 +70,9 @@ class OboKB(KBReaderBase):
     def _entity(self, term: Term, place: Place) -> Entity:
         names = [clean_text(name) for name in term.names(self.scopes)]
         for at, name in enumerate(names):
-            if name.count('"') == 1 and (bare := _OUTER_QUOTE.sub("", name)) != name:
+            if found := _QUOTED.fullmatch(name):
+                names[at] = found[found.lastindex or 0]
+            elif name.count('"') == 1 and (bare := _OUTER_QUOTE.sub("", name)) != name:
                 self.repair("stray_quote", place, f"a quotation mark without another in {quoted(name)}")
                 names[at] = bare
         definition = clean_text(term.definition) if term.definition else None

@@ -1,5 +1,6 @@
 """What all KB readers share: filters, counted repairs, and errors that name the file and the line."""
 
+import codecs
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,13 +14,24 @@ from ...types import Entity
 from ...types.semantic_types import did_you_mean_value, expand_types, listed_values, shown_value
 from ...util import logger
 from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import guarded, json_object
+from ...util.parsing import guarded, json_objects
 from ..repair import NO_FAULTS, counts_text, ends_of_chains, is_obsolete, repaired, tidied, with_plain_names
 
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
 _N_KEYS = 1000  # that are kept for it: a file may have any number of them
 _ID_PREFIX = re.compile(r"\D+|.")
+
+
+def _as_windows_1252(err: UnicodeError) -> tuple[str, int]:
+    """What bytes that are not UTF-8 mean, as old programs write them: letters, and a few signs."""
+    assert isinstance(err, UnicodeDecodeError)
+    code = err.object[err.start]
+    is_known = code >= 0xA0 or 0x91 <= code <= 0x97
+    return bytes([code]).decode("cp1252") if is_known else "\ufffd", err.start + 1
+
+
+codecs.register_error("spacy_pel.windows-1252", _as_windows_1252)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -31,7 +43,7 @@ class KBReaderBase(ABC):
     ``repair.py``. Repairs are counted in ``report`` by kind, or are errors if ``strict``. Three kinds are
     counted here only:
 
-    * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
+    * ``bad_encoding``: bytes that are not UTF-8 are read as Windows-1252, or become U+FFFD.
     * ``carriage_return``: a CR within a line, which may be two lines in fact, is white space.
     * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may cover more
       than the KB, so this is never an error.
@@ -251,14 +263,12 @@ class KBReaderBase(ABC):
             yield place, line
 
     def records(self, path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
-        """Stream the objects of JSON lines.
+        """Stream the objects of JSON lines, or of one array.
 
         Raises:
             PelError: as ``lines``, and at a line that is not an object.
         """
-        for place, line in self.lines(path):
-            if line.strip():
-                yield place, json_object(line, place)
+        return ((Place(path, at), record) for at, _, record in json_objects(path, self.numbered_lines(path)))
 
     def numbered_lines(self, path: Path) -> Iterator[tuple[int, str]]:
         """As ``lines``, with numbers in place of places."""
@@ -269,7 +279,7 @@ class KBReaderBase(ABC):
         try:
             return raw.decode("utf8")
         except UnicodeDecodeError as err:
-            text = raw.decode("utf8", errors="replace")
+            text = raw.decode("utf8", errors="spacy_pel.windows-1252")
             if "bad_encoding" not in self.report and not self.strict:
                 logger.warning(Warnings.W104.format(place=place, got=shortened(text.strip(), 60)))
             self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")

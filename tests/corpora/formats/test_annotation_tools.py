@@ -11,6 +11,8 @@ from spacy_pel.errors import PelError
 
 TEXT = "EGFR L858R in asthma."
 SPAN = {"start": 14, "end": 20, "label": "D"}
+VALUE = {"start": 14, "end": 20, "text": "asthma", "labels": ["D"]}  # of Label Studio
+LABELLED = {"result": [{"value": VALUE, "type": "labels"}, {"type": "relation", "from_id": "a"}]}
 
 
 def read(path, name, **settings):
@@ -33,6 +35,14 @@ def read(path, name, **settings):
         ({"text": TEXT, "label": [{"start": 14, "end": 20, "labels": ["D", "F"]}]}, [("asthma", "D|F")]),
         ({"text": TEXT, "spans": [SPAN, {"start": 0, "end": 9, "label": None}]}, [("asthma", "D"), ("EGFR L858", "")]),
         ({"text": TEXT, "ents": [{"id": "T1", "start_char": 0, "end_char": 4, "label": "G"}]}, [("EGFR", "G")]),
+        ({"text": TEXT, "annotation": {"entities": [[14, 20, "D"]]}, "tags": ["a"]}, [("asthma", "D")]),
+        ({"data": {"t": TEXT, "n": 1}, "annotations": [{"was_cancelled": True}, LABELLED]}, [("asthma", "D")]),
+        ({"content": TEXT, "entities": [{"offset": 14, "length": 6, "category": "D"}]}, [("asthma", "D")]),
+        ({"text": TEXT, "entities": [{"begin": 14, "end": 20, "entity_group": "D"}]}, [("asthma", "D")]),
+        ({"text": TEXT, "entities": [{"span": [14, 20], "type": "D"}]}, [("asthma", "D")]),
+        ({"text": TEXT, "entities": [{"offsets": [[14, 20]], "label": 7}]}, [("asthma", "7")]),
+        ({"text": TEXT, "spans": [SPAN], "options": [{"id": "Q1"}], "accept": ["Q1"]}, [("asthma", "D", "Q1")]),
+        ({"text": TEXT, "spans": [SPAN], "options": [], "accept": ["NIL_other"]}, [("asthma", "D")]),
         ({"text": TEXT, "mentions": [], "label": ["positive"], "split": "train"}, []),
         ({"text": TEXT, "spans": [], "tokens": [{"id": 0}], "answer": "accept"}, []),
         ({"text": TEXT, "meta": {"authors": [{"name": "A"}]}}, []),
@@ -47,7 +57,7 @@ def test_json_lines_of_tools(tmp_path, record, found):
     ("record", "said"),
     [
         ({"denotations": [{"span": {"begin": 0, "end": 4}, "obj": "G"}]}, "E203.*line 1.*under 'denotations'"),
-        ({"annotation": {"entities": [[0, 4, "G"]]}, "tags": ["a"]}, "E203.*under 'annotation', which"),
+        ({"markup": {"entities": [[0, 4, "G"]]}, "tags": ["a"]}, "E203.*under 'markup', which"),
         ({"spans": {"sc": [{"start": 0, "end": 4}]}}, "E202.*the spans {'sc'"),
         ({"label": ["positive"]}, "E202.*the mention 'positive'"),
         ({"label": "positive"}, "E202.*the label 'positive'"),

@@ -36,6 +36,8 @@ def read(path, **settings):
         "umlsCui,Name:,SYNONYMS",
         '\ufeff"Code","Name","Synonyms"',
         "concept-id,preferred.name,synonyms",
+        "DIAGNOSIS CODE,LONG DESCRIPTION,synonyms",
+        "identifier,Title,synonyms",
     ],
 )
 def test_names_of_columns(write, header):
@@ -140,11 +142,14 @@ def test_utf_16(write, bom, encoding, end):
 @pytest.mark.parametrize("encoding, name", [("latin-1", "Ménière"), ("cp1252", "Ménière’s")])
 def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
     path = write(f"code,name\nH81,{name}\nH82,{name}".encode(encoding))
-    assert read(path)[1] == {"bad_encoding": 2}
+    entities, report = read(path)
+    assert report == {"bad_encoding": 2} and entities[0].canonical_name == name
     assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 2" in caplog.text
     assert "iconv -f WINDOWS-1252 -t UTF-8" in caplog.text
     path.write_bytes(path.read_bytes().decode("windows-1252").encode())
     assert read(path, strict=True) == ([Entity("H81", name), Entity("H82", name)], {})
+    mixed = write("code,name\n1,β-x ".encode() + b"caf\xe9 \x8e\n")
+    assert read(mixed)[0][0].canonical_name == "β-x café \ufffd"  # which no code page is known for
 
 
 @pytest.mark.parametrize(
@@ -177,11 +182,22 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
         ("code,name,obsolete\n1,a,false\n2,b,TRUE\n", ["a"], {"invalid": 1}),
         ("code,name,is_obsolete,active\n1,a,0,1\n2,b,1,1\n3,c,0,0\n4,d,,true\n", ["a", "d"], {"invalid": 2}),
         ("code,name,Status\n1,a,Approved\n2,b,Inactive\n3,c,retired \n", ["a"], {"invalid": 2}),
+        ("code,name,isDeleted,SUPPRESS\n1,a,0,N\n2,b,1,N\n3,c,0,O\n", ["a"], {"invalid": 2}),
         ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
         ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
         ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
+        ("'ICD CODE','NAME'\n\"'01'\",\"Fever, high\"\n\"'02'\",D'S\n", ["Fever, high", "D'S"], {}),
+        ("\"'code'\",\"'name'\"\n\"'01'\",\"'D'S'\"\n", ["D'S"], {}),
+        ("code,name,type\n1,'Iron, low','x'\n2,'D\\'S, y',NULL\n3,'z',3\n", ["Iron, low", "D'S, y", "z"], {}),
+        ("code,name\n1,5'-x\n2,'t y\n", ["5'-x", "'t y"], {}),
+        ('"code,name"\n"1,Fever"\n"2,""Iron, low"""\n', ["Fever", "Iron, low"], {}),
+        ('"code","name"\n"1","The \\"x\\", of y"\n"2","z\\"\n', ['The "x", of y', "z\\"], {}),
+        ('"code", "name"\n"1", "Iron, low"\n', ["Iron, low"], {}),
+        (" code | name\n------+------\n 1    | Fever\n", ["Fever"], {}),
+        ("code^name\n1^Iron, low\n", ["Iron, low"], {}),
         ("A000    Cholera, mild\nV1090   Past x\n", ["Cholera, mild", "Past x"], {}),
         ("0010 Cholera d/t vib\n00845 Colitis\n", ["Cholera d/t vib", "Colitis"], {}),
+        ("A00.0   Cholera\nA00.1   Colitis\n", ["Cholera", "Colitis"], {}),
         (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
     ],
 )
@@ -197,6 +213,7 @@ def test_tables_as_they_are_published(write, content, names, report):
         (["Type 2 diabetes,E11", "Asthma,J45"], '"concept_id": "name", "canonical_name": "code"'),
         (["'00123,a", "1.0,b", "1E+05,c", "38341003.0,d"], "changed: 4, such as"),
         (["4-Sep,a", "Sep-04,b", "2023-09-04,c", '="00123",d', "1.0E-5,e", "#N/A,f", "250.1,g"], "changed: 6, such as"),
+        (['"3,8E+08",a', '"1,234",b', "1/2/2020,c", "900000000000508000,d", "########,e"], "changed: 5, such as"),
         (["250.0,Diabetes", "250.1,a", "1E50,Hepatitis A"], ""),  # ICD-9 and ICD-11
         (["HGNC:5,A1BG", "HGNC:6,A1S9T"], ""),
     ],
@@ -214,6 +231,11 @@ def test_what_is_no_table_is_named(write, content):
         read(write(content))
 
 
+def test_a_map_of_codes_is_no_list_of_names(write):
+    with pytest.raises(PelError, match="E002.*header"):
+        read(write("A000    0010    00000\nA001    0011    00000\n", "gem.txt"))
+
+
 @pytest.mark.parametrize(
     "content, line",
     [
@@ -225,6 +247,13 @@ def test_what_is_no_table_is_named(write, content):
 def test_rows_in_a_cell_are_refused(write, content, line):
     with pytest.raises(PelError, match=f"E002.*line {line}, got a cell with rows in it: .*gamma"):
         read(write(content))
+
+
+def test_aliases_as_json_and_python_write_lists(write):
+    cells = ['"[""x"", ""y, z""]"', '"[\'x\', ""D\'s""]"', "[X]", "[1]", "[]"]
+    rows = [f"{number},a,{cell}" for number, cell in enumerate(cells)]
+    entities, _ = read(write("\n".join(["code,name,synonyms", *rows])))
+    assert [one.aliases for one in entities] == [("x", "y, z"), ("x", "D's"), ("[X]",), ("[1]",), ()]
 
 
 def test_a_definition_of_two_lines_is_no_row(write):

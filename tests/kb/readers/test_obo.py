@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from spacy_pel import registry
+from spacy_pel.cli._kb import reader_of
 from spacy_pel.errors import PelError
 from spacy_pel.kb.from_files import build_kb, read_changes
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.ontologies import clean_text, read_terms
 from spacy_pel.ontologies.owl import NAMESPACES
@@ -231,3 +233,54 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
     for reader in (OboKB(), OboKB(id_prefix="X:1")):
         kb = build_kb(reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", about={})
         assert kb.source["version"] == "hp/releases/2024-04-26, v2"
+
+
+@pytest.mark.parametrize("name, reader", [("x.ndjson", "obo"), ("x.jsonl", "obo"), ("x.csv", "obo")])
+def test_fhir_under_other_names(tmp_path, name, reader):
+    system = {"resourceType": "CodeSystem", "concept": [{"code": "A", "display": "fever"}]}
+    (tmp_path / name).write_text(json.dumps(system) + "\n")
+    assert reader_of(tmp_path / name) == reader
+    assert [term.name for term in read_terms(tmp_path / name)] == ["fever"]
+
+
+def test_fhir_without_codes_is_named(tmp_path):
+    (tmp_path / "x.json").write_text('{"resourceType": "ConceptMap", "group": []}')
+    with pytest.raises(PelError, match="Expected FHIR with codes.*got a ConceptMap without codes"):
+        list(read_terms(tmp_path / "x.json"))
+
+
+OBO = "format-version: 1.2\n\n[ Term ]\nid: A:1\nname: \"a\"\nsynonym: “b” EXACT []\n\n[term]\nid: A:2\nname: 'c'\n"
+RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"'
+RDF += ' xmlns:owl="http://www.w3.org/2002/07/owl#"><owl:Class rdf:about="http://x/A_1"><rdfs:label>a</rdfs:label></owl:Class>'
+
+
+@pytest.mark.parametrize(
+    "name, content, names",
+    [
+        ("x.owl", OBO, [["a", "b"], ["c"]]),
+        ("x.xml", OBO, [["a", "b"], ["c"]]),
+        ("x.xml", f'<?xml version="1.0"?>\n{RDF}</rdf:RDF>', [["a"]]),
+        ("x.obo", f"{RDF}</rdf:RDF>", [["a"]]),
+    ],
+)
+def test_what_a_file_is_says_its_beginning(tmp_path, name, content, names):
+    (tmp_path / name).write_text(content)
+    assert reader_of(tmp_path / name) == "obo"
+    entities = list(OboKB()([tmp_path / name]))
+    assert [[one.canonical_name, *one.aliases] for one in entities] == names
+
+
+@pytest.mark.parametrize(
+    "content, ids",
+    [
+        ('[{"code": "A", "name": "a", "synonyms": ["b"]}]', ["A"]),
+        ('[\n{"id": 1, "name": "a"},\n{"id": 2, "name": "b"}\n]', ["1", "2"]),
+        ('{"id": "A", "name": "a"}\n{"id": "B", "name": "b", "obsolete": true}\n', ["A"]),
+    ],
+)
+def test_json_of_entities(tmp_path, content, ids):
+    (tmp_path / "x.json").write_text(content)
+    assert reader_of(tmp_path / "x.json") == "jsonl"
+    reader = JsonlKB()
+    assert [one.concept_id for one in reader([tmp_path / "x.json"])] == ids
+    assert reader.report == ({"invalid": 1} if "obsolete" in content else {})

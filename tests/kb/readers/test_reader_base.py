@@ -58,7 +58,7 @@ def test_faults_of_filtered_entities_do_not_matter(write):
 
 @pytest.mark.parametrize(
     "line",
-    ['{"concept_id": "A"', "[1]", '{"concept_id": "A"}', '{"concept_id": 1, "canonical_name": "a"}']
+    ['{"concept_id": "A"', "[1]", '{"concept_id": "A"}', '{"concept_id": 1.5, "canonical_name": "a"}']
     + ['{"concept_id": "A", "canonical_name": "a", "aliases": "b"}', '{"cui": "A", "name": "a", "synonyms": "b"}'],
 )
 def test_broken_json_lines_are_errors(write, line):

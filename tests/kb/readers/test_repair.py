@@ -45,17 +45,23 @@ TAGGED = ["Zorb (disorder)", "Vex (Dose Form)", "Pex, nos"]
         (["<i>H. pylori</i> infection", "Na<sup>+</sup>"], ["H. pylori infection", "Na+"], {"markup": 2}),
         (["AT&T; R&D", "p <0.05", "x<y and z>1", "Factor VIII (human)", "Benzo[a]pyrene"], None, {}),
         (["MÃ©niÃ¨reâ€™s", "SjÃƒÂ¶gren", "cafÃ\xa0"], ["Ménière’s", "Sjögren", "cafà"], {"mojibake": 3}),
+        (["M√©ni√®re‚Äôs", "TGF-Œ≤", "√2 ¬ x"], ["Ménière’s", "TGF-β", "√2 ¬ x"], {"mojibake": 2}),
         (["Ångström", "SÃO PAULO", "β-naïve", "ß®"], None, {}),
         (["Zorbitis (disorder)"], ["Zorbitis (disorder)", "Zorbitis"], {"semantic_tag": 1}),
         (["Plexitis, NOS", "[D]Vexitis"], ["Plexitis, NOS", "[D]Vexitis", "Plexitis", "Vexitis"], {"semantic_tag": 2}),
         (["Asthma [D]", "Asthma NOS", "Asthma"], None, {}),
         (["Fever NOS"], ["Fever NOS", "Fever"], {"semantic_tag": 1}),
+        (["Flu [Disease/Finding]"], ["Flu [Disease/Finding]", "Flu"], {"semantic_tag": 1}),
+        (["NON RARE IN EUROPE: Flu"], ["NON RARE IN EUROPE: Flu", "Flu"], {"semantic_tag": 1}),
         (
             ["Zorb (disorder)\u00a0", "Vex (Dose Form) ", "Pex, nos"],
             [*TAGGED, "Zorb", "Vex", "Pex"],
             {"semantic_tag": 3},
         ),
         (["Fever", "OBSOLETE: Heat", "Hot, obsolete"], ["Fever"], {"obsolete_label": 2}),
+        (["Fever", "Heat (retired)", "DO NOT USE - Hot", "(obsolete term) Hot"], ["Fever"], {"obsolete_label": 3}),
+        (["Fever", "x [inactive]", "x (no longer used)", "HEAT, MOVED TO 1"], ["Fever"], {"obsolete_label": 3}),
+        (["TB (inactive)", "Person, retired", "Removed tooth", "Withdrawn child"], None, {}),
         (
             [
                 "non-obsolete drug",
