@@ -119,8 +119,7 @@ class ArrowStore:
         except (ValueError, KeyError, TypeError) as err:
             raise damaged("the given bytes", KIND, f"{META} with a version", "another file or none") from err
         if version != VERSION:
-            text = Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version)
-            raise PelError(text)
+            raise PelError(Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version))
         return cls(meta, {name: pa.py_buffer(content) for name, content in contents.items()})
 
     def to_bytes(self) -> bytes:

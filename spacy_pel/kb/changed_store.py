@@ -373,7 +373,7 @@ class ChangedStore:
                 raise PelError(Errors.E126.format(id=entity_id))
         for entity_id in edited:
             self._set_state(entity_id, self.edits[entity_id].release)
-            self._set_edit(entity_id, None)
+            self._note(self.edits, entity_id, None)
         return self._notify(self.find_ids(edited))
 
     def release(
@@ -422,7 +422,7 @@ class ChangedStore:
             if as_edits and (current.live or after.live):
                 self._edit(entity_id, current, after)
             elif edit is not None:
-                self._set_edit(entity_id, edit := replace(edit, release=release))
+                self._note(self.edits, entity_id, edit := replace(edit, release=release))
                 after = edit.applied(current.entity)
                 if not after.agrees(release):
                     update.edited.append(entity_id)
@@ -446,7 +446,7 @@ class ChangedStore:
         if not after.agrees(before):
             edit = (self.edits.get(entity_id) or Edit(before)).then(after, name)
             self._set_state(entity_id, after)
-            self._set_edit(entity_id, None if after.agrees(edit.release) else edit)
+            self._note(self.edits, entity_id, None if after.agrees(edit.release) else edit)
 
     def has_from(self, source: str, entity_id: str) -> bool:
         """Whether an entity has anything from a source."""
@@ -471,9 +471,6 @@ class ChangedStore:
             record, added = self._source, {**added, record["name"]: record}
         self._source = {**record, "added": list(added.values())} if added else record
         self._is_changed = True
-
-    def _set_edit(self, entity_id: str, edit: Edit | None) -> None:
-        self._note(self.edits, entity_id, edit)
 
     def _note(self, notes: Any, entity_id: str, note: Any) -> None:
         """Change one of the edits or origins; None = there is none."""

@@ -50,12 +50,10 @@ environment|ethnic group|event|finding|foundation metadata concept|geographic lo
 medicinal product(?: form)?|morphologic abnormality|navigational concept|observable entity|occupation|organism|person|
 physical force|physical object|procedure|product|qualifier value|racial group|record artifact|regime/therapy|
 religion/philosophy|role|situation|social concept|special concept|specimen|staging scale|substance|tumou?r staging|
-unit of presentation"""
+unit of presentation""".replace("\n", "")
 _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
 _MED_RT_TAG = r"\[(?:EPC|MoA|PE|PK|TC|(?:Disease/Finding|Chemical/Ingredient)(?:, NOS)?)\]"
-_LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
-    "\n", ""
-)
+_LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}"
 _TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w)|NON RARE IN EUROPE: )?(.*?)(?:{_LAST_TAGS}|,? {_MED_RT_TAG}){{0,3}}")
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
 _MAYBE_TAGGED = (")", "]", "NOS", "nos")

@@ -62,10 +62,8 @@ _CLASSES = {_CLASS, *_iris("owl:DeprecatedClass", "skos:Concept")}
 _NAMES = _iris("ncit:P108", "rdfs:label", "skos:prefLabel")
 _DEFINITIONS = _iris("obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97", "NIFRID:birnlexDefinition")
 _IDS = _iris("oboInOwl:id", "skos:notation")
-_EXACT = (
-    "skos:altLabel NIFRID:synonym NIFRID:acronym NIFRID:abbrev oboInOwl:hasExactSynonym efo:alternative_term "
-    "obo:IAO_0000118 ncit:P90"
-)
+_EXACT = """skos:altLabel NIFRID:synonym NIFRID:acronym NIFRID:abbrev oboInOwl:hasExactSynonym efo:alternative_term
+obo:IAO_0000118 ncit:P90"""
 _SYNONYMS = dict.fromkeys(_iris(*_EXACT.split()), "exact")
 _SYNONYMS.update((_iris(f"oboInOwl:has{scope.title()}Synonym")[0], scope) for scope in ("related", "narrow", "broad"))
 _XREFS = _iris("oboInOwl:hasDbXref")
@@ -327,10 +325,8 @@ def read_owl(path: Path) -> Iterator[Term]:
         PelError: if the file begins like neither RDF/XML nor Turtle, or is damaged.
     """
     is_turtle = ending_of(path) == ".ttl"
-    if is_turtle or _starts_as_turtle(path):
-        yield from terms_of_triples(read_turtle(path), individuals=is_turtle)
-    else:
-        yield from terms_of_triples(read_rdf_xml(path))
+    triples = read_turtle(path) if is_turtle or _starts_as_turtle(path) else read_rdf_xml(path)
+    yield from terms_of_triples(triples, individuals=is_turtle)
 
 
 def _starts_as_turtle(path: Path) -> bool:
