@@ -19,9 +19,9 @@ from ..util.parsing import DATA_ERRORS
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
 from . import store_writer as files
-from .edits import Edit, NoteT, notes_from_bytes
+from .edits import FIELDS, Edit, NoteT, notes_from_bytes
 from .sources import Origin
-from .store_writer import FIELDS, FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
+from .store_writer import FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
 
 Mask = NDArray[np.bool_]
 

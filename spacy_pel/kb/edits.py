@@ -17,7 +17,7 @@ from ..util.saved_folder import Buffer
 from .repair import merge_duplicates
 from .sources import Origin
 
-_FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
+FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 
 
 @dataclass
@@ -73,7 +73,7 @@ def differing_fields(old: Entity | None, new: Entity | None) -> list[str]:
         value = getattr(entity, name, None)
         return set(value) if isinstance(value, tuple) else value
 
-    return [] if old == new else [name for name in _FIELDS if unordered(old, name) != unordered(new, name)]
+    return [] if old == new else [name for name in FIELDS[1:] if unordered(old, name) != unordered(new, name)]
 
 
 @dataclass(frozen=True)

@@ -179,11 +179,10 @@ class _BoundedGzip(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        content = self.file.read1(len(buffer))
-        self.size += len(content)
+        n_read = self.file.readinto1(buffer)
+        self.size += n_read
         check_expansion(self.path, packed_size=self.packed_size, size=self.size)
-        buffer[: len(content)] = content
-        return len(content)
+        return n_read
 
     def close(self) -> None:
         self.file.close()

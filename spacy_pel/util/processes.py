@@ -119,11 +119,9 @@ def memory_in_use() -> dict[str, int] | None:
 
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = info.read_text(encoding="utf8", errors="replace").splitlines() if info.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
 
 
 def reopened(load: Callable[[str], Any], kind: str, path: str, fingerprint: str) -> Any:

@@ -122,10 +122,8 @@ def remove_leftovers(parent: Path) -> None:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
+    except (OSError, OverflowError) as err:
+        return not isinstance(err, ProcessLookupError)
     return True
 
 

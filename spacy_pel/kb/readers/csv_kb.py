@@ -202,9 +202,8 @@ class CsvKB(KBReaderBase):
         data = [line for _, line in head[start + 1 :] if line.strip()]
         if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
             rest = ((number, _double_quoted(line)) for number, line in rest)
-        quotes = delimiter not in "\t|" or (
-            "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter, start)
-        )
+        is_omop = "invalid_reason" in header_line.lower()
+        quotes = delimiter not in "\t|" or (not is_omop and self._quotes_pair(path, delimiter, start))
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             is_quoted |= any(map(_WRAPPED.fullmatch, header))
