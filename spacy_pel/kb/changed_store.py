@@ -255,10 +255,8 @@ class ChangedStore:
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
         """Every row in order, and whether it is live."""
-        for row, item in enumerate(self.stored.items()):
-            yield self._rows.get(row, item)
-        for row in range(self.stored.n_rows, self.n_rows):
-            yield self._rows[row]
+        stored = (self._rows.get(row, item) for row, item in enumerate(self.stored.items()))
+        return chain(stored, (self._rows[row] for row in self._new_rows.values()))
 
     def _is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
         children, ids, which = self.stored.is_a_pairs()

@@ -67,8 +67,13 @@ class TableWriter:
     def reopened(self) -> "Table":
         """Close the file, and map it for reading."""
         self.close()
-        with pa.memory_map(str(self.path)) as file:
-            return Table(file.read_buffer())
+        return Table(mapped(self.path))
+
+
+def mapped(path: Path) -> pa.Buffer:
+    """The content of a file, memory-mapped."""
+    with pa.memory_map(str(path)) as file:
+        return file.read_buffer()
 
 
 class Table:

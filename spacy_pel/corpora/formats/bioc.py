@@ -339,12 +339,8 @@ def _annotation(element: Element) -> dict[str, Any]:
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection>
-<source>spacy_pel</source>
-<date></date>
-<key></key>
+<collection>\n<source>spacy_pel</source>\n<date></date>\n<key></key>
 """
-_TAIL = "</collection>\n"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML 1.0, also as references
 
 
@@ -367,7 +363,7 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
         file.write(_HEAD)
         for record in records:
             file.writelines(f"{line}\n" for line in _lines(record))
-        file.write(_TAIL)
+        file.write("</collection>\n")
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:

@@ -150,14 +150,11 @@ def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
 
 def to_record(document: Document) -> dict[str, Any]:
     """One line of the corpus format."""
-    mentions = []
-    for mention in document.mentions:
-        record: dict[str, Any] = {"start": mention.start, "end": mention.end}
-        record["text"] = document.text[mention.start : mention.end]
-        record |= {"label": mention.label, "ids": list(mention.ids)}
-        if mention.composite:
-            record["composite"] = True
-        mentions.append(record)
+    mentions = [
+        {"start": one.start, "end": one.end, "text": document.text[one.start : one.end], "label": one.label}
+        | {"ids": list(one.ids), **({"composite": True} if one.composite else {})}
+        for one in document.mentions
+    ]
     return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 

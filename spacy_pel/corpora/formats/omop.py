@@ -141,12 +141,9 @@ def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts
 
 def _modifiers(mention: dict[str, Any]) -> str:
     """As much as the column holds."""
-    parts = [f"id={mention['kb_id'] or NIL}"]
-    if mention.get("probability") is not None:
-        parts.append(f"p_right={mention['probability']}")
-    if mention.get("relation"):
-        parts.append(f"relation={mention['relation']}")
-    parts += [f"{name}={','.join(some)}" for name, some in mention.get("codes", {}).items() if some]
+    facts = {"id": mention["kb_id"] or NIL, "p_right": mention.get("probability"), "relation": mention.get("relation")}
+    facts |= {name: ",".join(some) for name, some in mention.get("codes", {}).items()}
+    parts = [f"{name}={value}" for name, value in facts.items() if value not in (None, "")]
     while len(text := ";".join(parts)) > _LONGEST_MODIFIERS:
         parts.pop()
     return text

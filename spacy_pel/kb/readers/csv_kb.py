@@ -73,9 +73,8 @@ _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!|##+)"
 # not "1E50", a code of ICD-11; a number of more than 15 digits ends in zeros
 _BY_SPREADSHEET = re.compile(
-    r"'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
-    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}",
-    re.IGNORECASE,
+    r"(?i)'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
+    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}"
 )
 _DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
 _N_HEAD = 30  # lines that the header is looked for in

@@ -308,5 +308,4 @@ class KBReaderBase(ABC):
                 self.obsolete.pop(old, None)
             if new not in live and self.wanted_types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
-        self.redirects.clear()
-        self.redirects.update(settled)
+        self.redirects = settled

@@ -109,10 +109,9 @@ class Rf2KB(KBReaderBase):
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
                 for kind, _, row in read_rows(file, self.numbered_lines(file), _KINDS, skip_others=path.is_dir()):
-                    if kind == "relationships" and (
-                        row["type_id"] != _IS_A or row["characteristic_type_id"] == _STATED
-                    ):
-                        continue  # most rows
+                    is_a = row.get("type_id") == _IS_A and row.get("characteristic_type_id") != _STATED
+                    if kind == "relationships" and not is_a:  # most rows
+                        continue
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])
