@@ -170,9 +170,6 @@ def notes_from_bytes(data: Buffer, kind: type[NoteT]) -> dict[str, NoteT]:
     Raises:
         ValueError, KeyError, TypeError: if a line is not one of this kind.
     """
-    notes: dict[str, NoteT] = {}
     adapter = TypeAdapter(kind)
-    for line in str(data, "utf8").rstrip("\n").split("\n"):
-        record = json.loads(line)
-        notes[record.pop("concept_id")] = adapter.validate_python(record)
-    return notes
+    records = map(json.loads, str(data, "utf8").rstrip("\n").split("\n"))
+    return {record.pop("concept_id"): adapter.validate_python(record) for record in records}

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
-from ..util import normalize_alias, progress
+from ..util import PathLike, normalize_alias, progress
 from ..util.arrays import Ragged, grouped
-from ..util.files import PathLike
 from ..util.processes import reopened
 from ..util.saved_folder import Buffer, read_whole, write_folder
 from ..util.xrefs import vocabulary_name, xref_key

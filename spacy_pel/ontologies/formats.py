@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import quoted
-from ..util import numbered_jsonl, read_json, read_lines
-from ..util.files import Place, ending_of, first_bytes, unexpected
+from ..util import Place, ending_of, first_bytes, numbered_jsonl, read_json, read_lines, unexpected
 from .obo import read_obo
 from .owl import ALT_ID, CONSIDER, NAMESPACE, NCIT_RETIRED, REPLACED_BY, SUBCLASS, VERSIONS, compact_id, read_owl
 from .term import Term, cell_parts

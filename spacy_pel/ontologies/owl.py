@@ -16,9 +16,8 @@ from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ..errors import PelError, quoted
-from ..util import read_text
-from ..util.files import Place, ending_of, first_bytes, raw_blocks, unexpected
-from ..util.parsing import read_elements
+from ..util import Place, ending_of, first_bytes, read_elements, read_text, unexpected
+from ..util.files import raw_blocks
 from .obo import unescape
 from .term import Term
 
@@ -93,13 +92,12 @@ _BEFORE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
 _TURTLE_STARTS = re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE)
 _CONVERT = "Convert it, e.g. with: robot convert -i FILE -o FILE.obo"
 _TURTLE = re.compile(
-    r"\s+|\#[^\n]*"
+    r"(?s)\s+|\#[^\n]*"
     r'|"""(?P<long>(?:[^\\]|\\.)*?)"""(?:\^\^\S+?(?=[\s,;.\]])|@(?P<tag>[\w-]+))?'
     r'|"(?P<text>(?:[^"\\\n]|\\.)*)"(?:\^\^[^\s,;\]]+|@(?P<language>[\w-]+))?'
     r"|<(?P<iri>[^<>\s]*)>"
     r"|(?P<mark>[;,\[\]()]|\.(?=\s|$))"
-    r"|(?P<word>[^\s;,\[\]()<>\"\#]+?(?=[\s;,\[\]()]|\.\s|$))",
-    re.DOTALL,
+    r"|(?P<word>[^\s;,\[\]()<>\"\#]+?(?=[\s;,\[\]()]|\.\s|$))"
 )
 Values = dict[str, list[tuple[str, str]]]  # predicate -> (text, language)
 

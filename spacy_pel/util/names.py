@@ -27,8 +27,7 @@ GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TE
 _SYMBOLS = "".join((*GREEK, *map(str.upper, GREEK), "\u00b5"))
 # ASCII, a Greek symbol, or a character with the marks on it
 _CLUSTER = re.compile(
-    f"([\x00-\x7f]+)(?![\u0300-\u036f])|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*",
-    re.DOTALL,
+    f"(?s)([\x00-\x7f]+)(?![\u0300-\u036f])|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*"
 )
 
 

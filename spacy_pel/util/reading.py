@@ -277,8 +277,8 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
         elif kind == "cited":
             yield start + (changed[0] in ".,;"), end, " " * text[end : end + 1].isalnum()
         elif kind == "broken":
-            first, second = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1], _WORD.match(text, end)
-            if is_word is not None and second is not None and second[0] not in _AND and is_word(first + second[0]):
+            before, after = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1], _WORD.match(text, end)
+            if is_word is not None and after is not None and after[0] not in _AND and is_word(before + after[0]):
                 yield start, end, ""
         elif kind == "zero":
             first = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1:]

@@ -86,8 +86,7 @@ def dotted(vocabulary: str, code: str) -> str:
     stay as they are."""
     if vocabulary not in ("ICD10CM", "ICD10", "ICD9CM"):
         return code
-    match = _UNDOTTED_E.fullmatch(code) if vocabulary == "ICD9CM" else None
-    match = match or _UNDOTTED.fullmatch(code)
+    match = (vocabulary == "ICD9CM" and _UNDOTTED_E.fullmatch(code)) or _UNDOTTED.fullmatch(code)
     return f"{match[1]}.{match[2]}" if match else code
 
 

@@ -18,10 +18,9 @@ from xml.sax.saxutils import escape, quoteattr
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document
-from ...util import logger, numbered_jsonl, read_text
-from ...util.files import Place, check_format, open_bytes
-from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
-from ...util.writing import write_text
+from ...util import Place, logger, numbered_jsonl, read_elements, read_text, write_text
+from ...util.files import check_format, open_bytes
+from ...util.parsing import JSON_ERRORS, check_unicode
 from ..offsets import fits
 from ..policy import split_ids
 from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format

@@ -10,10 +10,7 @@ from typing import Any
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
 from ...types import NIL
-from ...util.console import now
-from ...util.files import read_lines, unexpected
-from ...util.parsing import read_rows
-from ...util.writing import write_text
+from ...util import now, read_lines, read_rows, unexpected, write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
 from .tables import write_rows

@@ -16,9 +16,7 @@ from typing import Any
 from ...errors import PelError, Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
-from ...util import logger
-from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import plain, read_cells
+from ...util import Place, logger, plain, raw_lines, read_cells, unexpected
 from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
@@ -39,8 +37,7 @@ FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (fie
 LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
 
 _VOCABULARY = re.compile(
-    r"(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*",
-    re.IGNORECASE,
+    r"(?i)(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*"
 )
 # columns that only tables in these formats have -> their reader
 _PUBLISHED = {

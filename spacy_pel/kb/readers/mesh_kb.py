@@ -12,8 +12,7 @@ import yaml
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import read_cells, read_elements
+from ...util import Place, raw_lines, read_cells, read_elements, unexpected
 from .reader_base import KBReaderBase
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"

@@ -10,9 +10,7 @@ from sys import intern
 from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
-from ...util import logger
-from ...util.files import Place
-from ...util.parsing import read_rows
+from ...util import Place, logger, read_rows
 from .reader_base import KBReaderBase
 
 _VERSION = ("effective_time", "active")
