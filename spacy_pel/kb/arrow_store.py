@@ -285,6 +285,7 @@ class ArrowStore:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """Those of a store that are there."""
     return filter(Path.is_file, (folder / name for name in (*FILES, *OPTIONAL_FILES)))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
@@ -229,8 +229,7 @@ class ChangedStore:
         names, offsets = self.stored.normalized_names_at(self._unchanged(rows))
         if not self._rows:
             return names, offsets
-        bounds = offsets.tolist()
-        stored = [names[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+        stored = [names[start:end] for start, end in pairwise(offsets.tolist())]
         names_by_row = self._merged(rows, stored, self._names.__getitem__)
         return list(chain.from_iterable(names_by_row)), offsets_of(np.array(list(map(len, names_by_row))))
 

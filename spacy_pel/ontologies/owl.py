@@ -54,8 +54,7 @@ def _iris(*curies: str) -> tuple[str, ...]:
     return tuple(iri_of(curie, NAMESPACES) for curie in curies)
 
 
-_TYPE, _CLASS = _iris("rdf:type", "owl:Class")
-_INDIVIDUAL, _ONTOLOGY = _iris("owl:NamedIndividual", "owl:Ontology")
+_TYPE, _CLASS, _INDIVIDUAL, _ONTOLOGY = _iris("rdf:type", "owl:Class", "owl:NamedIndividual", "owl:Ontology")
 _CLASSES = {_CLASS, *_iris("owl:DeprecatedClass", "skos:Concept")}
 # where several say the same, the first that a class has gives the name, the definition, the id
 _NAMES = _iris("ncit:P108", "rdfs:label", "skos:prefLabel")

@@ -80,7 +80,7 @@ class UmlsKB(KBReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The concepts that pass the filters, in order of CUI."""
-        tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
+        tables = RrfTables(self, paths)
         releases = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         vocabularies = {row[3]: row for row in tables.rows("MRSAB") if row[21:22] != ["N"]}  # of this release
         inserted = max((row[9] for row in vocabularies.values()), default="")
@@ -95,7 +95,8 @@ class UmlsKB(KBReaderBase):
         definitions = tables.join("MRDEF")
         parents = self._parents(tables) if self.relations else None
         live = array("l")  # numbers of the CUIs, sorted as the table is
-        for cui, lines in tables.groups(names := f"{self.prefix}CONSO"):
+        names = f"{self.prefix}CONSO"
+        for cui, lines in tables.groups(names):
             types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
             if not self.wants(cui, types_here):
                 continue
@@ -243,17 +244,16 @@ class RrfTables:
     """Streams the tables of one release.
 
     Args:
-        reader: reads the lines, counts repairs.
+        reader: reads the lines, counts repairs. If its ids are unique, as in the UMLS, tables are sorted by CUI;
+            otherwise whole tables are sorted in memory.
         paths: the folder, or the files, such as MRCONSO.RRF or MRCONSO.RRF.gz.
-        is_sorted: by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
-    def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
+    def __init__(self, reader: KBReaderBase, paths: Sequence[Path]):
         self.reader = reader
         self.folder = paths[0] if paths else Path("no files")
         files = self.folder.iterdir() if self.folder.is_dir() else paths
         self.files = {path.name: path for path in sorted(files)}
-        self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[list[str]]:
         """The cells of a table's rows; none if an optional table is not there."""
@@ -267,7 +267,7 @@ class RrfTables:
             PelError: if they are not sorted.
         """
         lines = self._lines(name)
-        by_cui = groupby(lines if self.is_sorted else sorted(lines, key=_cui), key=_cui)
+        by_cui = groupby(lines if self.reader.ids_are_unique else sorted(lines, key=_cui), key=_cui)
         groups = ((cui, list(group)) for cui, group in by_cui)
         end: tuple[str, list[_Line]] = ("", [])
         for (cui, group), (following, later) in pairwise(chain(groups, [end])):
