@@ -117,13 +117,9 @@ def _words(text: str) -> list[str]:
 
 
 def _nearby(text: str, start: int, surface: str) -> Place | None:
-    if not surface:
-        return None
-    for shift in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs):
-        at = start + shift
-        if at >= 0 and text.startswith(surface, at):
-            return at, at + len(surface)
-    return None
+    starts = (start + shift for shift in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs))
+    found = (at for at in starts if surface and at >= 0 and text.startswith(surface, at))
+    return next(((at, at + len(surface)) for at in found), None)
 
 
 _BETWEEN = re.compile(r"[\s\u2010-\u2015\u2043\u2212\uff0d-]+")  # hyphens, dashes, the minus sign, blanks

@@ -50,13 +50,11 @@ def split_ids(id_field: str, *, joiners: str = "|;,+", strip_prefix: str = "") -
     fields = _LIST.split(id_field) if ";" in joiners else [id_field]
     if not all(looks_like_id(piece) for field in fields for piece in _split(field, inner)):
         fields = [id_field]
-    ids = []
-    for piece in (piece for field in fields for piece in _split(field, inner)):
-        entity_id = piece[len(strip_prefix) :] if piece.startswith(strip_prefix) else piece
-        if has_id(piece) and not _ATTRIBUTE.match(piece) and entity_id not in ids:
-            ids.append(entity_id)
+    pieces = (piece for field in fields for piece in _split(field, inner))
+    found = (piece.removeprefix(strip_prefix) for piece in pieces if has_id(piece) and not _ATTRIBUTE.match(piece))
+    ids = tuple(dict.fromkeys(found))
     plus = "+" in inner and any("+" in field and not _VARIANT.match(field) for field in fields)
-    return tuple(ids), len(ids) > 1 and plus
+    return ids, len(ids) > 1 and plus
 
 
 def looks_like_id(text: str) -> bool:

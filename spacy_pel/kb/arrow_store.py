@@ -14,14 +14,14 @@ from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import hash_strings, read_json, write_json
 from ..util.arrays import Offsets, in_range, look_up, offsets_of, owners, take_pieces
-from ..util.arrow_files import FoundName, Table, read_arrays, search_names
+from ..util.arrow_files import FoundName, Table, mapped, read_arrays, search_names
 from ..util.parsing import DATA_ERRORS
 from ..util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from ..util.xrefs import xref_key
 from . import store_writer as files
-from .edits import Edit, NoteT, notes_from_bytes
+from .edits import FIELDS, Edit, NoteT, notes_from_bytes
 from .sources import Origin
-from .store_writer import FIELDS, FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
+from .store_writer import FILES, KIND, META, OPTIONAL_FILES, VERSION, entities_in, entities_of
 
 Mask = NDArray[np.bool_]
 
@@ -92,18 +92,12 @@ class ArrowStore:
         """
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
-        buffers = {}
-        for name in (*FILES, *OPTIONAL_FILES):
-            if (path / name).is_file():
-                with pa.memory_map(str(path / name)) as source:
-                    buffers[name] = source.read_buffer()
-        return cls(read_json(path / META), buffers, path)
+        return cls(read_json(path / META), {file.name: mapped(file) for file in _files(path)}, path)
 
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
         """Load the files that a StoreWriter has just written into memory."""
-        paths = [folder / name for name in (*FILES, *OPTIONAL_FILES) if (folder / name).is_file()]
-        return cls(read_json(folder / META), {path.name: pa.py_buffer(path.read_bytes()) for path in paths})
+        return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in _files(folder)})
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "ArrowStore":
@@ -119,8 +113,7 @@ class ArrowStore:
         except (ValueError, KeyError, TypeError) as err:
             raise damaged("the given bytes", KIND, f"{META} with a version", "another file or none") from err
         if version != VERSION:
-            text = Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version)
-            raise PelError(text)
+            raise PelError(Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version))
         return cls(meta, {name: pa.py_buffer(content) for name, content in contents.items()})
 
     def to_bytes(self) -> bytes:
@@ -134,8 +127,7 @@ class ArrowStore:
     def write_to(self, folder: Path) -> None:
         """Copy the files to an empty folder."""
         for name, buffer in self.buffers.items():
-            with (folder / name).open("wb") as file:
-                file.write(buffer)
+            (folder / name).write_bytes(buffer)
         write_json(folder / META, self.meta)
 
     def is_at(self, path: Path) -> bool:
@@ -189,11 +181,9 @@ class ArrowStore:
 
     def find_names(self, names: Sequence[str]) -> list[Rows]:
         """The rows that have each normalised name, ascending."""
-        rows = [np.zeros(0, dtype=np.int64)] * len(names)
-        positions = self._names.find("name", names, self._name_hashes)
-        for i in np.flatnonzero(positions >= 0).tolist():
-            rows[i] = self._rows_of_name(positions[i])
-        return rows
+        none = np.zeros(0, dtype=np.int64)
+        positions = self._names.find("name", names, self._name_hashes).tolist()
+        return [none if position < 0 else self._rows_of_name(position) for position in positions]
 
     def names_of_hashes(self, hashes: NDArray[np.uint64]) -> list[str | None]:
         """The normalised name with each hash, None where no entity has one."""
@@ -292,6 +282,11 @@ class ArrowStore:
     def _chunks(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The chunks of entities, and the first row of each."""
         return zip(self._entities.starts.tolist(), self._entities.chunks(), strict=False)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Those of a store that are there."""
+    return filter(Path.is_file, (folder / name for name in (*FILES, *OPTIONAL_FILES)))
 
 
 def _ascend(offsets: NDArray[np.integer[Any]], end: int) -> bool:

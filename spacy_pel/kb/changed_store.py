@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
@@ -229,8 +229,7 @@ class ChangedStore:
         names, offsets = self.stored.normalized_names_at(self._unchanged(rows))
         if not self._rows:
             return names, offsets
-        bounds = offsets.tolist()
-        stored = [names[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+        stored = [names[start:end] for start, end in pairwise(offsets.tolist())]
         names_by_row = self._merged(rows, stored, self._names.__getitem__)
         return list(chain.from_iterable(names_by_row)), offsets_of(np.array(list(map(len, names_by_row))))
 
@@ -255,10 +254,8 @@ class ChangedStore:
 
     def items(self) -> Iterator[tuple[Entity, bool]]:
         """Every row in order, and whether it is live."""
-        for row, item in enumerate(self.stored.items()):
-            yield self._rows.get(row, item)
-        for row in range(self.stored.n_rows, self.n_rows):
-            yield self._rows[row]
+        stored = (self._rows.get(row, item) for row, item in enumerate(self.stored.items()))
+        return chain(stored, (self._rows[row] for row in self._new_rows.values()))
 
     def _is_a_pairs(self) -> tuple[Rows, list[str], Rows]:
         children, ids, which = self.stored.is_a_pairs()
@@ -373,7 +370,7 @@ class ChangedStore:
                 raise PelError(Errors.E126.format(id=entity_id))
         for entity_id in edited:
             self._set_state(entity_id, self.edits[entity_id].release)
-            self._set_edit(entity_id, None)
+            self._note(self.edits, entity_id, None)
         return self._notify(self.find_ids(edited))
 
     def release(
@@ -422,7 +419,7 @@ class ChangedStore:
             if as_edits and (current.live or after.live):
                 self._edit(entity_id, current, after)
             elif edit is not None:
-                self._set_edit(entity_id, edit := replace(edit, release=release))
+                self._note(self.edits, entity_id, edit := replace(edit, release=release))
                 after = edit.applied(current.entity)
                 if not after.agrees(release):
                     update.edited.append(entity_id)
@@ -446,7 +443,7 @@ class ChangedStore:
         if not after.agrees(before):
             edit = (self.edits.get(entity_id) or Edit(before)).then(after, name)
             self._set_state(entity_id, after)
-            self._set_edit(entity_id, None if after.agrees(edit.release) else edit)
+            self._note(self.edits, entity_id, None if after.agrees(edit.release) else edit)
 
     def has_from(self, source: str, entity_id: str) -> bool:
         """Whether an entity has anything from a source."""
@@ -471,9 +468,6 @@ class ChangedStore:
             record, added = self._source, {**added, record["name"]: record}
         self._source = {**record, "added": list(added.values())} if added else record
         self._is_changed = True
-
-    def _set_edit(self, entity_id: str, edit: Edit | None) -> None:
-        self._note(self.edits, entity_id, edit)
 
     def _note(self, notes: Any, entity_id: str, note: Any) -> None:
         """Change one of the edits or origins; None = there is none."""

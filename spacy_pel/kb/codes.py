@@ -63,9 +63,7 @@ def _codes(kb: "KnowledgeBase", row: int, vocabulary: str) -> list[str]:
 
 def vocabularies(kb: "KnowledgeBase") -> dict[str, int]:
     """See ``KnowledgeBase.vocabularies``."""
-    counts: Counter[str] = Counter()
-    for some in _counts(kb):
-        counts.update(some)
+    counts = sum(_counts(kb), Counter[str]())
     if counts[RXNORM] and kb.hierarchy:
         counts[INGREDIENT] = counts[RXNORM]
     return most_frequent_first(counts)

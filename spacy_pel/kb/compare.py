@@ -139,10 +139,8 @@ def did_you_mean_id(kb: KnowledgeBase, text: str) -> str:
 
     ids = (kb.ids(text) or kb.ids_of_xref(text))[:_N_NAMED]
     if not ids:
-        similarity = Indel.normalized_similarity
-        matches = process.extract(
-            text, list(kb), scorer=similarity, processor=str.casefold, limit=_N_NAMED, score_cutoff=_CUTOFF
-        )
+        how: Any = {"processor": str.casefold, "limit": _N_NAMED, "score_cutoff": _CUTOFF}
+        matches = process.extract(text, list(kb), scorer=Indel.normalized_similarity, **how)
         ids = [entity_id for entity_id, _, _ in matches] or [entity_id for entity_id, _ in kb.search(text, _N_NAMED)]
     named = [f"'{entity_id}', {kb[entity_id].canonical_name}" for entity_id in ids]
     return f" (did you mean {'; '.join(named)}?)" if named else ""

@@ -17,7 +17,7 @@ from ..util.saved_folder import Buffer
 from .repair import merge_duplicates
 from .sources import Origin
 
-_FIELDS = ("canonical_name", "aliases", "types", "definition", "xrefs", "parents")
+FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 
 
 @dataclass
@@ -73,7 +73,7 @@ def differing_fields(old: Entity | None, new: Entity | None) -> list[str]:
         value = getattr(entity, name, None)
         return set(value) if isinstance(value, tuple) else value
 
-    return [] if old == new else [name for name in _FIELDS if unordered(old, name) != unordered(new, name)]
+    return [] if old == new else [name for name in FIELDS[1:] if unordered(old, name) != unordered(new, name)]
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,6 @@ def notes_from_bytes(data: Buffer, kind: type[NoteT]) -> dict[str, NoteT]:
     Raises:
         ValueError, KeyError, TypeError: if a line is not one of this kind.
     """
-    notes: dict[str, NoteT] = {}
     adapter = TypeAdapter(kind)
-    for line in str(data, "utf8").rstrip("\n").split("\n"):
-        record = json.loads(line)
-        notes[record.pop("concept_id")] = adapter.validate_python(record)
-    return notes
+    records = map(json.loads, str(data, "utf8").rstrip("\n").split("\n"))
+    return {record.pop("concept_id"): adapter.validate_python(record) for record in records}

@@ -1,7 +1,7 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
-from ..util import normalize_alias, progress
+from ..util import PathLike, normalize_alias, progress
 from ..util.arrays import Ragged, grouped
-from ..util.files import PathLike
 from ..util.processes import reopened
 from ..util.saved_folder import Buffer, read_whole, write_folder
 from ..util.xrefs import vocabulary_name, xref_key
@@ -408,8 +407,7 @@ def _reached(links: Ragged, rows: Rows, steps: int | None) -> Rows:
     return np.concatenate(levels)
 
 
-@contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
+def _new_folder(path: Path) -> AbstractContextManager[Path]:
     """An empty folder that becomes the knowledge base folder at ``path``.
 
     Raises:
@@ -419,8 +417,7 @@ def _new_folder(path: Path) -> Iterator[Path]:
         raise PelError(Errors.E111.format(path=path, got="a file"))
     if path.is_dir() and not (path / META).is_file() and any(path.iterdir()):
         raise PelError(Errors.E111.format(path=path, got="a folder with other files"))
-    with write_folder(path, kind=KIND, version=VERSION) as part:
-        yield part
+    return write_folder(path, kind=KIND, version=VERSION)
 
 
 def _checked_text(text: str, wanted: str) -> str:

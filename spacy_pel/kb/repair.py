@@ -23,7 +23,7 @@ without counting.
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, dropwhile
 
@@ -50,12 +50,10 @@ environment|ethnic group|event|finding|foundation metadata concept|geographic lo
 medicinal product(?: form)?|morphologic abnormality|navigational concept|observable entity|occupation|organism|person|
 physical force|physical object|procedure|product|qualifier value|racial group|record artifact|regime/therapy|
 religion/philosophy|role|situation|social concept|special concept|specimen|staging scale|substance|tumou?r staging|
-unit of presentation"""
+unit of presentation""".replace("\n", "")
 _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or after it
 _MED_RT_TAG = r"\[(?:EPC|MoA|PE|PK|TC|(?:Disease/Finding|Chemical/Ingredient)(?:, NOS)?)\]"
-_LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}".replace(
-    "\n", ""
-)
+_LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}"
 _TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w)|NON RARE IN EUROPE: )?(.*?)(?:{_LAST_TAGS}|,? {_MED_RT_TAG}){{0,3}}")
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
 _MAYBE_TAGGED = (")", "]", "NOS", "nos")
@@ -243,7 +241,11 @@ def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count
     repaired = [_repaired_text(text, entity.concept_id, _CONTROL, count) for text in texts]
     for _ in range(repaired.count("")):
         count(kind, entity.concept_id)
-    return tuple(dict.fromkeys(filter(None, repaired)))
+    return _distinct(repaired)
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def _repaired_text(text: str, owner: str, control: "re.Pattern[str]", count: Count) -> str:
@@ -269,13 +271,10 @@ def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     first = entities[0]
     names = [name for entity in entities for name in (entity.canonical_name, *entity.aliases)]
     others = [*first.aliases, *(name for name in names if name != first.canonical_name)]
-    types, xrefs, parents = (
-        tuple(dict.fromkeys(text for entity in entities for text in getattr(entity, name)))
-        for name in ("types", "xrefs", "parents")
-    )
+    of_all = ([text for entity in entities for text in getattr(entity, name)] for name in ("types", "xrefs", "parents"))
+    types, xrefs, parents = map(_distinct, of_all)
     definition = next((entity.definition for entity in entities if entity.definition), None)
-    aliases = tuple(dict.fromkeys(others))
-    return replace(first, aliases=aliases, types=types, definition=definition, xrefs=xrefs, parents=parents)
+    return replace(first, aliases=_distinct(others), types=types, definition=definition, xrefs=xrefs, parents=parents)
 
 
 def tidied(entity: Entity) -> Entity:
@@ -283,10 +282,8 @@ def tidied(entity: Entity) -> Entity:
     once."""
     name = _tidied(entity.canonical_name)
     aliases = dict.fromkeys(alias for alias in map(_tidied, entity.aliases) if alias not in ("", name))
-    types, xrefs, parents = (
-        tuple(dict.fromkeys(filter(None, (text.strip() for text in texts))))
-        for texts in (entity.types, map(normalize_xref, entity.xrefs), entity.parents)
-    )
+    types, parents = (_distinct(map(str.strip, texts)) for texts in (entity.types, entity.parents))
+    xrefs = _distinct(map(normalize_xref, entity.xrefs))
     definition = _tidied(entity.definition or "") or None
     return Entity(entity.concept_id.strip(), name, tuple(aliases), types, definition, xrefs, parents)
 

@@ -18,9 +18,8 @@ BUILT = ""  # in place of a name: what the knowledge base was built from
 _FIELDS = ("origin", "version", "licence", "files", "vocabularies", "added_on")
 _URL = re.compile(r",? *(https?://[^\s),]+)")
 _FORBIDS = re.compile(
-    r"not (to )?be (passed|shared|(re)?distribut)|no[nt]?[- ](for )?(re)?distribut|internal use|proprietary"
-    r"|confidential|all rights reserved|affiliate|metathesaurus|snomed|meddra|\b(umls|cpt|ama)\b",
-    re.IGNORECASE,
+    r"(?i)not (to )?be (passed|shared|(re)?distribut)|no[nt]?[- ](for )?(re)?distribut|internal use|proprietary"
+    r"|confidential|all rights reserved|affiliate|metathesaurus|snomed|meddra|\b(umls|cpt|ama)\b"
 )
 
 

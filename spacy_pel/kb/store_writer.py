@@ -19,7 +19,7 @@ from ..util import hash_strings, logger, normalize_alias, write_json
 from ..util.arrays import offsets_of, owners
 from ..util.arrow_files import Table, TableWriter, write_arrays
 from ..util.xrefs import xref_key
-from .edits import Note, notes_to_bytes
+from .edits import FIELDS, Note, notes_to_bytes
 from .repair import counts_text, merge_duplicates, repaired, repaired_redirects
 
 KIND = "knowledge base"
@@ -29,7 +29,6 @@ NAMES, NAME_HASHES, ROWS_OF_NAMES = "alias_names.arrow", "alias_hashes.arrow", "
 NAMES_OF_ROWS, XREFS = "row_names.arrow", "xrefs.arrow"
 FILES = (ENTITIES, IDS, REDIRECTS, TYPES, NAME_HASHES, NAMES, ROWS_OF_NAMES, NAMES_OF_ROWS, XREFS)
 EDITS, ORIGINS = OPTIONAL_FILES = ("edits.jsonl", "origins.jsonl")  # each only if there are some
-FIELDS = ("concept_id", "canonical_name", "aliases", "types", "definition", "xrefs", "parents")
 Ids = Mapping[str, str] | None  # by id
 Source = Mapping[str, Any] | None  # JSON data
 _CHUNK, _NAME_CHUNK = 1 << 15, 1 << 16

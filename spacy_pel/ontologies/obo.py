@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from ..util import read_lines
-from ..util.files import Place, unexpected
+from ..util import Place, read_lines, unexpected
 from .term import SCOPES, Term
 
 _REST = rf"(?:{'|'.join(SCOPES).upper()})\b|\["  # of a value after its text

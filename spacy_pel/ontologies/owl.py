@@ -16,9 +16,8 @@ from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ..errors import PelError, quoted
-from ..util import read_text
-from ..util.files import Place, ending_of, first_bytes, raw_blocks, unexpected
-from ..util.parsing import read_elements
+from ..util import Place, ending_of, first_bytes, read_elements, read_text, unexpected
+from ..util.files import raw_blocks
 from .obo import unescape
 from .term import Term
 
@@ -55,35 +54,32 @@ def _iris(*curies: str) -> tuple[str, ...]:
     return tuple(iri_of(curie, NAMESPACES) for curie in curies)
 
 
-_TYPE, _CLASS = _iris("rdf:type", "owl:Class")
-_INDIVIDUAL, _ONTOLOGY = _iris("owl:NamedIndividual", "owl:Ontology")
+_TYPE, _CLASS, _INDIVIDUAL, _ONTOLOGY = _iris("rdf:type", "owl:Class", "owl:NamedIndividual", "owl:Ontology")
 _CLASSES = {_CLASS, *_iris("owl:DeprecatedClass", "skos:Concept")}
 # where several say the same, the first that a class has gives the name, the definition, the id
 _NAMES = _iris("ncit:P108", "rdfs:label", "skos:prefLabel")
 _DEFINITIONS = _iris("obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97", "NIFRID:birnlexDefinition")
 _IDS = _iris("oboInOwl:id", "skos:notation")
-_EXACT = (
-    "skos:altLabel NIFRID:synonym NIFRID:acronym NIFRID:abbrev oboInOwl:hasExactSynonym efo:alternative_term "
-    "obo:IAO_0000118 ncit:P90"
-)
+_EXACT = """skos:altLabel NIFRID:synonym NIFRID:acronym NIFRID:abbrev oboInOwl:hasExactSynonym efo:alternative_term
+obo:IAO_0000118 ncit:P90"""
 _SYNONYMS = dict.fromkeys(_iris(*_EXACT.split()), "exact")
 _SYNONYMS.update((_iris(f"oboInOwl:has{scope.title()}Synonym")[0], scope) for scope in ("related", "narrow", "broad"))
 _XREFS = _iris("oboInOwl:hasDbXref")
-_PARENTS = _SUBCLASS, _BROADER = _iris("rdfs:subClassOf", "skos:broader")
+_PARENTS = SUBCLASS, _BROADER = _iris("rdfs:subClassOf", "skos:broader")
 _NO_PARENTS = set(_iris("owl:Thing", "owl:DeprecatedClass"))
 _CUIS = _iris("ncit:P207", "umls:cui", "NIFRID:UmlsCui", "NIFRID:umls_ID")
 _KINDS = _iris("ncit:P106", "umls:tui")
 _COMMENTS = _iris("efo:reason_for_obsolescence", "rdfs:comment")
 _DEPRECATED_CLASS, _DEPRECATED, _STATUS = _iris("owl:DeprecatedClass", "owl:deprecated", "ncit:P310")
-_REPLACED_BY, _CONSIDER, _ALT_ID = _iris("obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId")
-_NAMESPACE, _DEFAULT = _iris("oboInOwl:hasOBONamespace", "oboInOwl:default-namespace")
-_VERSIONS = _iris("owl:versionInfo", "owl:versionIRI")
+REPLACED_BY, CONSIDER, ALT_ID = _iris("obo:IAO_0100001", "oboInOwl:consider", "oboInOwl:hasAlternativeId")
+NAMESPACE, _DEFAULT = _iris("oboInOwl:hasOBONamespace", "oboInOwl:default-namespace")
+VERSIONS = _iris("owl:versionInfo", "owl:versionIRI")
 _LICENCES = ("http://purl.org/dc/terms/license", "http://purl.org/dc/elements/1.1/rights")
 NCIT_RETIRED = {"Retired_Concept", "Obsolete_Concept"}
 _KEPT = {
     _TYPE,
-    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, *_VERSIONS, *_LICENCES),
-    *(*_COMMENTS, _DEPRECATED, _STATUS, _REPLACED_BY, _CONSIDER, _ALT_ID, _NAMESPACE, _DEFAULT),
+    *(*_NAMES, *_DEFINITIONS, *_IDS, *_SYNONYMS, *_XREFS, *_PARENTS, *_CUIS, *_KINDS, *VERSIONS, *_LICENCES),
+    *(*_COMMENTS, _DEPRECATED, _STATUS, REPLACED_BY, CONSIDER, ALT_ID, NAMESPACE, _DEFAULT),
 }
 # ".../obo/NCIT_C17425", ".../ORDO/Orphanet_124", ".../NCBITaxon_Union_0000030"; not "...#heart_attack"
 _OBO_IRI = re.compile(r"https?://.*[/#]([A-Za-z][A-Za-z0-9.]*(?:_[A-Za-z]+)*)_([A-Za-z0-9.-]*\d[A-Za-z0-9.-]*)")
@@ -95,13 +91,12 @@ _BEFORE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
 _TURTLE_STARTS = re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE)
 _CONVERT = "Convert it, e.g. with: robot convert -i FILE -o FILE.obo"
 _TURTLE = re.compile(
-    r"\s+|\#[^\n]*"
+    r"(?s)\s+|\#[^\n]*"
     r'|"""(?P<long>(?:[^\\]|\\.)*?)"""(?:\^\^\S+?(?=[\s,;.\]])|@(?P<tag>[\w-]+))?'
     r'|"(?P<text>(?:[^"\\\n]|\\.)*)"(?:\^\^[^\s,;\]]+|@(?P<language>[\w-]+))?'
     r"|<(?P<iri>[^<>\s]*)>"
     r"|(?P<mark>[;,\[\]()]|\.(?=\s|$))"
-    r"|(?P<word>[^\s;,\[\]()<>\"\#]+?(?=[\s;,\[\]()]|\.\s|$))",
-    re.DOTALL,
+    r"|(?P<word>[^\s;,\[\]()<>\"\#]+?(?=[\s;,\[\]()]|\.\s|$))"
 )
 Values = dict[str, list[tuple[str, str]]]  # predicate -> (text, language)
 
@@ -144,7 +139,7 @@ def terms_of_triples(triples: Iterable[Triple], *, individuals: bool = False) ->
     for subject, values in subjects.items():
         if _ONTOLOGY in _texts(values, _TYPE):
             ontology = next(iter(_texts(values, _DEFAULT)), re.sub(r"\.\w+$", "", subject.rsplit("/", 1)[-1]))
-            version, licence = (next(iter(_texts(values, *keys)), "") for keys in (_VERSIONS, _LICENCES))
+            version, licence = (next(iter(_texts(values, *keys)), "") for keys in (VERSIONS, _LICENCES))
             break
     kinds = _CLASSES | {_INDIVIDUAL} if individuals else _CLASSES
     for subject, values in subjects.items():
@@ -179,14 +174,14 @@ def _term(subject: str, values: Values, ontology: str) -> Term:
         definition=next(iter(worded(*_DEFINITIONS)), None),
         xrefs=[f"UMLS:{cui.strip()}" for cui in _texts(values, *_CUIS)]
         + [compact_id(xref) for xref in _texts(values, *_XREFS)],
-        namespace=next(iter(_texts(values, _NAMESPACE)), ontology),
+        namespace=next(iter(_texts(values, NAMESPACE)), ontology),
         types=_texts(values, *_KINDS),
         obsolete=not {"true", "1"}.isdisjoint(_texts(values, _DEPRECATED))
         or not NCIT_RETIRED.isdisjoint(_texts(values, _STATUS))
         or _DEPRECATED_CLASS in _texts(values, _TYPE),
-        replaced_by=[compact_id(new) for new in _texts(values, _REPLACED_BY)],
-        consider=[compact_id(new) for new in _texts(values, _CONSIDER)],
-        alt_ids=[compact_id(old) for old in _texts(values, _ALT_ID)],
+        replaced_by=[compact_id(new) for new in _texts(values, REPLACED_BY)],
+        consider=[compact_id(new) for new in _texts(values, CONSIDER)],
+        alt_ids=[compact_id(old) for old in _texts(values, ALT_ID)],
         comments=_texts(values, *_COMMENTS),
     )
 
@@ -291,7 +286,7 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
         yield Triple(subject, _iri(key), text, node.get(_LANG, language))
     for value in node:
         resource = value.get(_RESOURCE)
-        if resource is None and _iri(value.tag) == _SUBCLASS:  # a class in it, or else an expression
+        if resource is None and _iri(value.tag) == SUBCLASS:  # a class in it, or else an expression
             resource = next((inner.get(_ABOUT, "") for inner in value if _iri(inner.tag) == _CLASS), "")
         if resource is not None:
             text = _absolute(base, resource) if resource else ""
@@ -327,10 +322,8 @@ def read_owl(path: Path) -> Iterator[Term]:
         PelError: if the file begins like neither RDF/XML nor Turtle, or is damaged.
     """
     is_turtle = ending_of(path) == ".ttl"
-    if is_turtle or _starts_as_turtle(path):
-        yield from terms_of_triples(read_turtle(path), individuals=is_turtle)
-    else:
-        yield from terms_of_triples(read_rdf_xml(path))
+    triples = read_turtle(path) if is_turtle or _starts_as_turtle(path) else read_rdf_xml(path)
+    yield from terms_of_triples(triples, individuals=is_turtle)
 
 
 def _starts_as_turtle(path: Path) -> bool:

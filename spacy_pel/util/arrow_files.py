@@ -45,11 +45,7 @@ class TableWriter:
         Args:
             columns: lists, arrays or Arrow arrays of one length, by name.
         """
-        arrays = []
-        for field in self.schema:
-            values = columns[field.name]
-            arrays.append(values if isinstance(values, pa.Array) else pa.array(values, type=field.type))
-        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+        self._writer.write_batch(pa.RecordBatch.from_pydict(columns, schema=self.schema))
 
     def append(self, *cells: Any) -> None:
         """Append one row, its cells in the order of the schema."""
@@ -58,8 +54,7 @@ class TableWriter:
             self._write_rows()
 
     def _write_rows(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else ([] for _ in self.schema)
-        self.write(dict(zip(self.schema.names, map(list, columns), strict=True)))
+        self.write(dict(zip(self.schema.names, map(list, zip(*self._rows, strict=True)), strict=True)))
         self._rows = []
 
     def close(self) -> None:
@@ -72,8 +67,13 @@ class TableWriter:
     def reopened(self) -> "Table":
         """Close the file, and map it for reading."""
         self.close()
-        with pa.memory_map(str(self.path)) as file:
-            return Table(file.read_buffer())
+        return Table(mapped(self.path))
+
+
+def mapped(path: Path) -> pa.Buffer:
+    """The content of a file, memory-mapped."""
+    with pa.memory_map(str(path)) as file:
+        return file.read_buffer()
 
 
 class Table:
@@ -82,17 +82,13 @@ class Table:
     def __init__(self, buffer: pa.Buffer):
         self._reader = pa.ipc.open_file(buffer, memory_pool=pa.system_memory_pool())  # see read_arrays
         self._batches: list[pa.RecordBatch | None] = [None] * self._reader.num_record_batches
-        counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
+        counts = [chunk.num_rows for chunk in self.chunks()]
         self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
         self._bounds: list[int] = self.starts.tolist()
         self.names: list[str] = self._reader.schema.names
 
     def __len__(self) -> int:
         return int(self.starts[-1])
-
-    @property
-    def n_chunks(self) -> int:
-        return len(self._batches)
 
     def chunk(self, number: int) -> pa.RecordBatch:
         """A view of the file, without a copy."""
@@ -104,7 +100,7 @@ class Table:
 
     def chunks(self) -> Iterable[pa.RecordBatch]:
         """The chunks in order."""
-        return (self.chunk(number) for number in range(self.n_chunks))
+        return map(self.chunk, range(len(self._batches)))
 
     def cells(self, rows: Rows, *columns: str) -> list[list[Any]]:
         """The cells of each column as Python objects, in the order of the rows."""
@@ -174,11 +170,9 @@ class Table:
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays. A file of less than
     4 MB is compressed."""
-    columns = {name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()}
-    schema = pa.schema([(name, column.type) for name, column in columns.items()])
-    is_small = sum(column.nbytes for column in columns.values()) < _SMALL
-    writer = TableWriter(path, schema, compression="zstd" if is_small else None)
-    writer.write(columns)
+    batch = pa.RecordBatch.from_pydict(arrays)
+    writer = TableWriter(path, batch.schema, compression="zstd" if batch.nbytes < _SMALL else None)
+    writer.write(arrays)
     writer.close()
 
 

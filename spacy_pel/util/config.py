@@ -81,6 +81,7 @@ def describe_config_error(err: Any) -> str:
     return re.split(" Available names:| If you're using", text)[0] + hint if hint else shortened(text, 400)
 
 
+_HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 MANY = 1_000_000  # of anything that a setting counts; more would not fit in memory
 
 
@@ -106,15 +107,10 @@ def check_range(
     """
     if value is None:
         return
-    rules = [
-        (">=", operator.ge, least),
-        (">", operator.gt, above),
-        ("<=", operator.le, most),
-        ("<", operator.lt, below),
-    ]
-    given = [(sign, holds, bound) for sign, holds, bound in rules if bound is not None]
-    if not all(holds(value, bound) for _, holds, bound in given):
-        wanted = " and ".join(f"{sign} {bound:,}" for sign, _, bound in given)
+    bounds = {">=": least, ">": above, "<=": most, "<": below}
+    given = {sign: bound for sign, bound in bounds.items() if bound is not None}
+    if not all(_HOLDS[sign](value, bound) for sign, bound in given.items()):
+        wanted = " and ".join(f"{sign} {bound:,}" for sign, bound in given.items())
         raise PelError(Errors.E301.format(name=name, wanted=wanted, value=value))
 
 

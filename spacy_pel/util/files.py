@@ -10,7 +10,6 @@ import re
 import zlib
 from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -180,11 +179,10 @@ class _BoundedGzip(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        content = self.file.read1(len(buffer))
-        self.size += len(content)
+        n_read = self.file.readinto1(buffer)
+        self.size += n_read
         check_expansion(self.path, packed_size=self.packed_size, size=self.size)
-        buffer[: len(content)] = content
-        return len(content)
+        return n_read
 
     def close(self) -> None:
         self.file.close()
@@ -289,7 +287,9 @@ def _line_stream(file: IO[bytes], head: bytes) -> Iterator[bytes]:
     """The lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
     if not (encoding := _wide_encoding(head)):
         return iter(partial(file.readline, LONGEST_LINE + 1), b"")
-    return _as_utf8(io.TextIOWrapper(file, encoding=encoding, newline="\n"))
+    text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
+    lines = enumerate(iter(partial(text.readline, LONGEST_LINE + 1), ""))
+    return ((line if number else _XML_ENCODING.sub(r"\1", line)).encode("utf8") for number, line in lines)
 
 
 def _wide_encoding(head: bytes) -> str:
@@ -299,13 +299,6 @@ def _wide_encoding(head: bytes) -> str:
     # text begins with an ASCII character, and has no NUL
     without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:2] == b"\0" else "")
     return "utf-16" if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
-
-
-def _as_utf8(text: IO[str]) -> Iterator[bytes]:
-    line = _XML_ENCODING.sub(r"\1", text.readline(LONGEST_LINE + 1))  # it is UTF-8 now
-    while line:
-        yield line.encode("utf8")
-        line = text.readline(LONGEST_LINE + 1)
 
 
 def read_lines(path: PathLike, file: IO[bytes] | None = None, *, line_ends: str = "\r\n") -> Iterator[tuple[int, str]]:
@@ -376,7 +369,7 @@ def fingerprint(*parts: str | bytes | Path | Any) -> str:
 
 def file_hash(file: Path) -> str:
     """The SHA-256 of a file's content."""
-    digest = sha256()
+    digest = hashlib.sha256()
     _add_file(digest, file)
     return digest.hexdigest()
 

@@ -17,10 +17,8 @@ _RUN = re.compile(r"[^\W\d_]+|\d+")
 _INVISIBLE = [0x00AD, 0x034F, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
 _APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8"  # which NFKC does not leave as punctuation
 _PLAIN = {**dict.fromkeys([*_INVISIBLE, 0xFEFF]), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
-    "chi psi omega"
-)
+_GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau
+upsilon phi chi psi omega"""
 GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
 # words that knowledge bases and annotated text also have as acronyms
 PLAIN_WORDS = frozenset(Path(__file__).with_name("plain_words.txt").read_text(encoding="utf8").split())
@@ -29,8 +27,7 @@ GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TE
 _SYMBOLS = "".join((*GREEK, *map(str.upper, GREEK), "\u00b5"))
 # ASCII, a Greek symbol, or a character with the marks on it
 _CLUSTER = re.compile(
-    f"([\x00-\x7f]+)(?![\u0300-\u036f])|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*",
-    re.DOTALL,
+    f"(?s)([\x00-\x7f]+)(?![\u0300-\u036f])|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*"
 )
 
 

@@ -192,8 +192,7 @@ def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
     """Raises:
     PelError: at a line that is not a JSON object; names the line.
     """
-    for _, record in numbered_jsonl(path):
-        yield record
+    return (record for _, record in numbered_jsonl(path))
 
 
 def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:

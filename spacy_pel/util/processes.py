@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,10 @@ def thread_bound() -> int | None:
 
 
 _TOKENIZERS = "TOKENIZERS_PARALLELISM"
-_registered = False
 _is_ours = False  # the value of that variable
 
 
+@cache
 def make_fork_safe() -> None:
     """Give forked children one OpenMP thread per library.
 
@@ -60,11 +61,8 @@ def make_fork_safe() -> None:
     for threads that do not exist. Call this where FAISS or torch is imported; calling
     it again does nothing. Only libraries that the parent has imported are touched.
     """
-    global _registered
-    if _registered or not hasattr(os, "register_at_fork"):  # Windows has no fork
-        return
-    os.register_at_fork(before=_no_tokenizer_threads, after_in_parent=_as_before, after_in_child=_one_thread)
-    _registered = True
+    if hasattr(os, "register_at_fork"):  # Windows has no fork
+        os.register_at_fork(before=_no_tokenizer_threads, after_in_parent=_as_before, after_in_child=_one_thread)
 
 
 def _no_tokenizer_threads() -> None:
@@ -119,11 +117,9 @@ def memory_in_use() -> dict[str, int] | None:
 
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = info.read_text(encoding="utf8", errors="replace").splitlines() if info.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
 
 
 def reopened(load: Callable[[str], Any], kind: str, path: str, fingerprint: str) -> Any:

@@ -43,9 +43,8 @@ def _not_after(words: Iterable[str]) -> str:
     return "".join(f"(?<!(?i:{word}))" for word in words)
 
 
-_NOT_GREEK = _not_after(
-    rf"(?<!-){name}" for name in GREEK.values() if len(name) > 2
-)  # "chi\u00b2", not "TNF-alpha\u00b2"
+# "chi\u00b2", not "TNF-alpha\u00b2"
+_NOT_GREEK = _not_after(rf"(?<!-){name}" for name in GREEK.values() if len(name) > 2)
 # whose number may be in brackets: "type(1)", "interleukin(2)", "FEV(1)", "PGE(2)", "pCO(2)"
 _NUMBERED = """type stage grade class group phase chromosome factor interleukin caspase fev pla pip glp peg hiv
 pg[a-z] tx[a-z] lt[a-z] [cipv]o"""
@@ -131,14 +130,14 @@ _RULES = {
     # "COPD(Lee et al., 2019)"
     "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
-    "link": rf"(?P<image>!)?\[(?P<label>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
+    "link": rf"(?P<image>!)?\[(?P<of_link>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
     "cited": rf"(?=[<\[($^~\\{{.,;\d]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
     "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<[?!][A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>",
     "block": rf"(?i:<(?P<element>script|style)\b[^<>]*>[^<]*</(?P=element)>)|{_tag(_BLOCKS)}",
     "entity": rf"{ENTITY.pattern}|&(?:{_WITHOUT_END})(?![A-Za-z0-9;=])",
-    "command": r"\\[a-zA-Z]{2,20}\*?\{[^{}]*\}",
+    "command": r"\\[a-zA-Z]{2,20}\*?\{(?P<of_command>[^{}]*)\}",
     "zero": _ZERO,
     "paired": _PAIRED.pattern,
     # and what only the font of its writer shows, such as bullets
@@ -182,11 +181,9 @@ class Reading:
 
     def given(self, stretches: Iterable[Offsets]) -> list[Offsets]:
         """Where stretches of what is read, of at least one character each, are in the text as given."""
-        places = self.places
-        return [
-            (start, end) if places is None else (int(places[start, 0]), int(places[end - 1, 1]))
-            for start, end in stretches
-        ]
+        if self.places is None:
+            return list(stretches)
+        return [(int(self.places[start, 0]), int(self.places[end - 1, 1])) for start, end in stretches]
 
     def read(self, stretches: Iterable[Offsets]) -> list[Offsets]:
         """Where stretches of the text as given are in what is read; both offsets are the same if nothing is read."""
@@ -264,12 +261,9 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
         elif kind == "entity":
             if (character := html.unescape(changed.rstrip(";") + ";")) != f"{changed.rstrip(';')};":
                 yield start, end, character.replace("\xa0", " ")
-        elif kind == "command":
-            yield start, start + changed.index("{") + 1, ""
-            yield end - 1, end, ""
-        elif kind == "link":
-            yield start, match.start("label"), ""
-            yield match.end("label"), end, ""
+        elif kind in ("command", "link"):  # its argument, its label is read
+            yield start, match.start(f"of_{kind}"), ""
+            yield match.end(f"of_{kind}"), end, ""
         elif kind == "raised":  # a mention that ends with it ends after the tag
             last = start + changed.rindex("<") - 1
             yield start, start + changed.index(">") + 1, ""
@@ -278,16 +272,13 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             tags = frozenset(_PAIRED.findall(text.lower())) if tags is None else tags
             name = _PAIRED.findall(changed.lower())[0].strip("/")
             if changed.endswith("/>") or {name, f"/{name}"} <= tags:
-                yield (
-                    start,
-                    end,
-                    "\n\n" * (changed[:2] == "</" and text[end : end + 1] == "<" and text[end + 1 : end + 2].isalpha()),
-                )
+                is_last = changed[:2] == "</" and text[end : end + 1] == "<" and text[end + 1 : end + 2].isalpha()
+                yield start, end, "\n\n" * is_last
         elif kind == "cited":
             yield start + (changed[0] in ".,;"), end, " " * text[end : end + 1].isalnum()
         elif kind == "broken":
-            first, second = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1], _WORD.match(text, end)
-            if is_word is not None and second is not None and second[0] not in _AND and is_word(first + second[0]):
+            before, after = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1], _WORD.match(text, end)
+            if is_word is not None and after is not None and after[0] not in _AND and is_word(before + after[0]):
                 yield start, end, ""
         elif kind == "zero":
             first = _WORD.findall(text, max(0, start - _LONGEST_WORD), start)[-1:]

@@ -12,7 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -122,10 +122,8 @@ def remove_leftovers(parent: Path) -> None:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
+    except (OSError, OverflowError) as err:
+        return not isinstance(err, ProcessLookupError)
     return True
 
 
@@ -155,8 +153,7 @@ def _move_into_place(part: Path, target: Path) -> None:
             raise
 
 
-@contextmanager
-def one_at_a_time(folder: Path) -> Iterator[None]:
+def one_at_a_time(folder: Path) -> AbstractContextManager[None]:
     """Wait until nobody else is here for the same folder: no other thread, and no process of this machine.
 
     The lock is on the folder above, because the folder itself is replaced.
@@ -167,8 +164,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     Raises:
         PelError: if another one does not end within a minute.
     """
-    with locked(folder.resolve().parent):
-        yield
+    return locked(folder.resolve().parent)
 
 
 @contextmanager

@@ -9,20 +9,9 @@ INGREDIENT = "RXNORM_INGREDIENT"  # a choice of RxNorm's codes, see ``KnowledgeB
 _NO_OTHERS = "ICD9 ICD9CM ICD10CM ICD10PCS ICD11 MONDO EFO GO CHEBI UBERON CL FMA DRUGBANK ATC UNII"
 _SPELLINGS = {
     **dict.fromkeys(_NO_OTHERS.split(), ""),
-    "MESH": "msh",
-    "UMLS": "umlscui",
-    "SNOMEDCT": "snomedctus snomed sctid sct",
-    "ICD10": "icd10who",
-    "ICDO": "icdo3",
-    "NCIT": "nci ncithesaurus",
-    "OMIM": "mim",
-    "ORPHA": "orphanet ordo orphacode",
-    RXNORM: "rxcui",
-    INGREDIENT: "rxnormingredient",
-    "LOINC": "lnc",
-    "MEDDRA": "mdr",
-    "HP": "hpo",
-    "DOID": "do",
+    **{"MESH": "msh", "UMLS": "umlscui", "LOINC": "lnc", "MEDDRA": "mdr", "HP": "hpo", "DOID": "do", "OMIM": "mim"},
+    **{"ICD10": "icd10who", "ICDO": "icdo3", "NCIT": "nci ncithesaurus", "ORPHA": "orphanet ordo orphacode"},
+    **{"SNOMEDCT": "snomedctus snomed sctid sct", RXNORM: "rxcui", INGREDIENT: "rxnormingredient"},
 }
 _VOCABULARIES = {spelling: name for name, more in _SPELLINGS.items() for spelling in (name.casefold(), *more.split())}
 _RELEASE = re.compile(r"_?(19|20)\d\d(_\w+)*$")  # "SNOMEDCT_US_2016_03_01", "NCI2009_04D"
@@ -97,8 +86,7 @@ def dotted(vocabulary: str, code: str) -> str:
     stay as they are."""
     if vocabulary not in ("ICD10CM", "ICD10", "ICD9CM"):
         return code
-    match = _UNDOTTED_E.fullmatch(code) if vocabulary == "ICD9CM" else None
-    match = match or _UNDOTTED.fullmatch(code)
+    match = (vocabulary == "ICD9CM" and _UNDOTTED_E.fullmatch(code)) or _UNDOTTED.fullmatch(code)
     return f"{match[1]}.{match[2]}" if match else code
 
 

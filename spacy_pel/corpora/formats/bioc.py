@@ -18,10 +18,9 @@ from xml.sax.saxutils import escape, quoteattr
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document
-from ...util import logger, numbered_jsonl, read_text
-from ...util.files import Place, check_format, open_bytes
-from ...util.parsing import JSON_ERRORS, check_unicode, read_elements
-from ...util.writing import write_text
+from ...util import Place, logger, numbered_jsonl, read_elements, read_text, write_text
+from ...util.files import check_format, open_bytes
+from ...util.parsing import JSON_ERRORS, check_unicode
 from ..offsets import fits
 from ..policy import split_ids
 from .base import NO_ID, CorpusReaderBase, id_text, text_or_empty, whole_number, wrong_format
@@ -339,12 +338,8 @@ def _annotation(element: Element) -> dict[str, Any]:
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection>
-<source>spacy_pel</source>
-<date></date>
-<key></key>
+<collection>\n<source>spacy_pel</source>\n<date></date>\n<key></key>
 """
-_TAIL = "</collection>\n"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML 1.0, also as references
 
 
@@ -367,7 +362,7 @@ def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
         file.write(_HEAD)
         for record in records:
             file.writelines(f"{line}\n" for line in _lines(record))
-        file.write(_TAIL)
+        file.write("</collection>\n")
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:

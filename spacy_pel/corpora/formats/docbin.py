@@ -8,7 +8,7 @@ from typing import Literal
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import filter_spans, get_lang_class
 from spacy.vocab import Vocab, create_vocab
@@ -77,11 +77,10 @@ def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
     check_is_file(path)
     data = path.read_bytes()
     try:
-        packed_size, size, unpacked = len(data), 0, zlib.decompressobj()
-        rest = data
+        rest, size, unpacked = data, 0, zlib.decompressobj()
         while rest and not unpacked.eof:
             size += len(unpacked.decompress(rest, _CHUNK))
-            check_expansion(path, packed_size=packed_size, size=size)  # a small file may unpack to gigabytes
+            check_expansion(path, packed_size=len(data), size=size)  # a small file may unpack to gigabytes
             rest = unpacked.unconsumed_tail
         yield from DocBin(store_user_data=True).from_bytes(data).get_docs(vocab)
     except PelError:
@@ -136,16 +135,14 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     Returns:
         The doc.
     """
-    spans: list[Span] = []
-    for mention in document.mentions:
-        kb_id = mention.ids[0] if mention.ids else NIL
-        span = doc.char_span(mention.start, mention.end, label=mention.label, kb_id=kb_id)
-        if span is not None:
-            spans.append(span)
+    found = [
+        doc.char_span(mention.start, mention.end, label=mention.label, kb_id=next(iter(mention.ids), NIL))
+        for mention in document.mentions
+    ]
+    spans = [span for span in found if span is not None]
     longest = filter_spans(spans)
     doc.set_ents(longest)
-    n = len(document.mentions)
-    counts = {"mentions": n, "misaligned": n - len(spans), "overlapping": len(spans) - len(longest)}
+    counts = {"mentions": len(found), "misaligned": found.count(None), "overlapping": len(spans) - len(longest)}
     for key, count in counts.items():
         report[key] = report.get(key, 0) + count
     return doc

@@ -9,9 +9,7 @@ from typing import Any
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import NIL, Document, Mention
-from ...util import logger, numbered_jsonl, read_lines, write_jsonl
-from ...util.files import PathLike, ending_of, unexpected
-from ...util.parsing import guarded
+from ...util import PathLike, ending_of, guarded, logger, numbered_jsonl, read_lines, unexpected, write_jsonl
 from ..offsets import OffsetCheck
 from ..policy import has_id, looks_like_id
 from .base import CorpusReaderBase, id_text, stem_of, text_or_empty, whole_number
@@ -150,14 +148,11 @@ def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
 
 def to_record(document: Document) -> dict[str, Any]:
     """One line of the corpus format."""
-    mentions = []
-    for mention in document.mentions:
-        record: dict[str, Any] = {"start": mention.start, "end": mention.end}
-        record["text"] = document.text[mention.start : mention.end]
-        record |= {"label": mention.label, "ids": list(mention.ids)}
-        if mention.composite:
-            record["composite"] = True
-        mentions.append(record)
+    mentions = [
+        {"start": one.start, "end": one.end, "text": document.text[one.start : one.end], "label": one.label}
+        | {"ids": list(one.ids), **({"composite": True} if one.composite else {})}
+        for one in document.mentions
+    ]
     return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 
@@ -216,7 +211,7 @@ def _plain_task(record: dict[str, Any]) -> dict[str, Any]:
         return record
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
     key = "text" if "text" in texts else max(texts, key=lambda name: len(texts[name]), default="")
-    result = next((one["result"] for one in done if not one.get("was_cancelled")), [])
+    result: Any = next((one["result"] for one in done if not one.get("was_cancelled")), [])
     mentions = [item["value"] for item in result if "labels" in item.get("value", ())]
     named = {"id": record["id"]} if "id" in record else {}
     meta = {name: value for name, value in data.items() if name != key}

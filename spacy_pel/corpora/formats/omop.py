@@ -10,10 +10,7 @@ from typing import Any
 from ...about import __version__
 from ...errors import Errors, PelError, quoted
 from ...types import NIL
-from ...util.console import now
-from ...util.files import read_lines, unexpected
-from ...util.parsing import read_rows
-from ...util.writing import write_text
+from ...util import now, read_lines, read_rows, unexpected, write_text
 from ...util.xrefs import INGREDIENT, RXNORM, dotted
 from .base import one_line, whole_number
 from .tables import write_rows
@@ -141,12 +138,9 @@ def _row(record: dict[str, Any], mention: dict[str, Any], concepts: OmopConcepts
 
 def _modifiers(mention: dict[str, Any]) -> str:
     """As much as the column holds."""
-    parts = [f"id={mention['kb_id'] or NIL}"]
-    if mention.get("probability") is not None:
-        parts.append(f"p_right={mention['probability']}")
-    if mention.get("relation"):
-        parts.append(f"relation={mention['relation']}")
-    parts += [f"{name}={','.join(some)}" for name, some in mention.get("codes", {}).items() if some]
+    facts = {"id": mention["kb_id"] or NIL, "p_right": mention.get("probability"), "relation": mention.get("relation")}
+    facts |= {name: ",".join(some) for name, some in mention.get("codes", {}).items()}
+    parts = [f"{name}={value}" for name, value in facts.items() if value not in (None, "")]
     while len(text := ";".join(parts)) > _LONGEST_MODIFIERS:
         parts.pop()
     return text

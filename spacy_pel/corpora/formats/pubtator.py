@@ -12,8 +12,7 @@ from typing import Any
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import NIL, TITLE_LENGTH, Document
-from ...util import read_lines
-from ...util.writing import write_text
+from ...util import read_lines, write_text
 from ..policy import split_ids
 from .base import NO_ID, CorpusReaderBase, one_line, whole_number
 

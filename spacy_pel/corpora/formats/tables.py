@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import quoted
-from ...util import atomic_path
-from ...util.files import Place, check_is_file, ending_of, read_lines, unexpected
-from ...util.parsing import DATA_ERRORS, JSON_ERRORS, read_cells
-from ...util.writing import write_text
+from ...util import Place, atomic_path, ending_of, read_cells, read_lines, unexpected, write_text
+from ...util.files import check_is_file
+from ...util.parsing import DATA_ERRORS, JSON_ERRORS
 
 VERSION = 1  # of the schema of links
 METADATA = {"spacy_pel.links": str(VERSION)}

@@ -16,9 +16,7 @@ from typing import Any
 from ...errors import PelError, Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
-from ...util import logger
-from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import plain, read_cells
+from ...util import Place, logger, plain, raw_lines, read_cells, unexpected
 from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
@@ -39,8 +37,7 @@ FIELD_OF = {name: field for field, names in USUAL_NAMES.items() for name in (fie
 LISTS = ("aliases", "types", "xrefs", "parents")  # fields of several texts
 
 _VOCABULARY = re.compile(
-    r"(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*",
-    re.IGNORECASE,
+    r"(?i)(diagnosis|procedure|disease|disorder|term|concept|entity|snomed\W*_?(ct)?|sct|umls|mesh|rxnorm|loinc|atc|ncit?|omim|hpo|icd\W*_?\d*\W*_?(cm|pcs)?)[\W_]*"
 )
 # columns that only tables in these formats have -> their reader
 _PUBLISHED = {
@@ -73,9 +70,8 @@ _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _CELL_ERROR = r"#(N/A|REF!|VALUE!|NAME\?|DIV/0!|NULL!|NUM!|##+)"
 # not "1E50", a code of ICD-11; a number of more than 15 digits ends in zeros
 _BY_SPREADSHEET = re.compile(
-    r"'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
-    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}",
-    re.IGNORECASE,
+    r"(?i)'\d+|\d+\.0+|\d([.,]\d+)?E[+-]\d+|\d{14,}000|\d{1,3}(,\d{3})+"
+    rf"|\d\d?-{_MONTH}|{_MONTH}-\d\d|\d{{4}}-\d\d-\d\d( 00:00:00)?|\d\d?/\d\d?/\d{{2,4}}|=\".*\"|{_CELL_ERROR}"
 )
 _DECIMAL = re.compile(r"\d+\.0*[1-9]\d*")  # with such codes, "250.0" is one, too
 _N_HEAD = 30  # lines that the header is looked for in
@@ -202,9 +198,8 @@ class CsvKB(KBReaderBase):
         data = [line for _, line in head[start + 1 :] if line.strip()]
         if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
             rest = ((number, _double_quoted(line)) for number, line in rest)
-        quotes = delimiter not in "\t|" or (
-            "invalid_reason" not in header_line.lower() and self._quotes_pair(path, delimiter, start)
-        )
+        is_omop = "invalid_reason" in header_line.lower()
+        quotes = delimiter not in "\t|" or (not is_omop and self._quotes_pair(path, delimiter, start))
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             is_quoted |= any(map(_WRAPPED.fullmatch, header))

@@ -12,8 +12,7 @@ import yaml
 from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
-from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import read_cells, read_elements
+from ...util import Place, raw_lines, read_cells, read_elements, unexpected
 from .reader_base import KBReaderBase
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"
@@ -76,7 +75,8 @@ class MeshKB(KBReaderBase):
         for path in by_sort["history"]:
             self.redirects.update(self._history(path))
         extra = self._extra_aliases(by_sort["aliases"])
-        self.source["version"] = ", ".join(sorted(set(filter(None, map(_year, paths)))))
+        years = (re.match(r"(?:desc|supp)((?:19|20)\d\d)\b", path.name) for path in paths)
+        self.source["version"] = ", ".join(sorted({found[1] for found in years if found}))
 
         def records(kind: str) -> Iterator[_Record]:
             for path in by_sort[f"{kind}_xml"]:
@@ -113,10 +113,8 @@ class MeshKB(KBReaderBase):
         expected = "MeSH XML or TSV, extra aliases with a header, or an id history in YAML"
         got, todo = f"a file that starts with {quoted(head[:40])}", "See the reader's documentation for the columns."
         if root := re.match(rb"\s*(?:<[?!][^>]*>\s*)*<([\w:.-]+)", head):
-            got, todo = (
-                f"XML of another kind, <{root[1].decode()}>",
-                "Write its ids and names as a table, see --reader csv.",
-            )
+            got = f"XML of another kind, <{root[1].decode()}>"
+            todo = "Write its ids and names as a table, see --reader csv."
         raise unexpected(Place(path, 1), expected, got, todo)
 
     def _tsv_records(self, path: Path) -> Iterator[_Record]:
@@ -177,8 +175,3 @@ def _texts(record: Element, path: str) -> tuple[str, ...]:
 
 def _is_descriptor(record: _Record) -> bool:
     return record.id.startswith("D")
-
-
-def _year(path: Path) -> str:
-    match = re.match(r"(?:desc|supp)((?:19|20)\d\d)\b", path.name)
-    return match.group(1) if match else ""

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 from ...errors import Errors, PelError, Warnings, listed, quoted, shortened
 from ...types import Entity
 from ...types.semantic_types import did_you_mean_value, expand_types, listed_values, shown_value
-from ...util import logger
-from ...util.files import Place, raw_lines, unexpected
-from ...util.parsing import guarded, json_objects
+from ...util import Place, guarded, logger, raw_lines, unexpected
+from ...util.parsing import json_objects
 from ..repair import NO_FAULTS, counts_text, ends_of_chains, is_obsolete, repaired, tidied, with_plain_names
 
 _N_NAMED = 5  # entities that a warning names ...
@@ -308,5 +307,4 @@ class KBReaderBase(ABC):
                 self.obsolete.pop(old, None)
             if new not in live and self.wanted_types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
-        self.redirects.clear()
-        self.redirects.update(settled)
+        self.redirects = settled

@@ -10,9 +10,7 @@ from sys import intern
 from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
-from ...util import logger
-from ...util.files import Place
-from ...util.parsing import read_rows
+from ...util import Place, logger, read_rows
 from .reader_base import KBReaderBase
 
 _VERSION = ("effective_time", "active")
@@ -109,10 +107,9 @@ class Rf2KB(KBReaderBase):
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
                 for kind, _, row in read_rows(file, self.numbered_lines(file), _KINDS, skip_others=path.is_dir()):
-                    if kind == "relationships" and (
-                        row["type_id"] != _IS_A or row["characteristic_type_id"] == _STATED
-                    ):
-                        continue  # most rows
+                    is_a = row.get("type_id") == _IS_A and row.get("characteristic_type_id") != _STATED
+                    if kind == "relationships" and not is_a:  # most rows
+                        continue
                     # ids are repeated in many rows: one copy of each
                     row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
                     key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])

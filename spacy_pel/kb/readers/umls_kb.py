@@ -6,11 +6,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ...errors import quoted
 from ...registry import registry
@@ -81,7 +80,7 @@ class UmlsKB(KBReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """The concepts that pass the filters, in order of CUI."""
-        tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
+        tables = RrfTables(self, paths)
         releases = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         vocabularies = {row[3]: row for row in tables.rows("MRSAB") if row[21:22] != ["N"]}  # of this release
         inserted = max((row[9] for row in vocabularies.values()), default="")
@@ -96,11 +95,12 @@ class UmlsKB(KBReaderBase):
         definitions = tables.join("MRDEF")
         parents = self._parents(tables) if self.relations else None
         live = array("l")  # numbers of the CUIs, sorted as the table is
-        for place, cui, group in tables.groups(f"{self.prefix}CONSO"):
+        names = f"{self.prefix}CONSO"
+        for cui, lines in tables.groups(names):
             types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
             if not self.wants(cui, types_here):
                 continue
-            rows = group()
+            rows = tables.cells(names, lines)
             self.has["languages"].update(map(itemgetter(1), rows))
             rows = [row for row in rows if row[1] in self.wanted_languages]
             if self.wanted_sources is not None:
@@ -118,7 +118,7 @@ class UmlsKB(KBReaderBase):
             if number >= 0:
                 live.append(number)
             above = tuple(parents(cui)) if parents else ()
-            yield place, Entity(cui, name, tuple(aliases), types_here, definition, _codes(named), above)
+            yield lines[0][0], Entity(cui, name, tuple(aliases), types_here, definition, _codes(named), above)
         versions = {source: row[2] or source for source, row in vocabularies.items()}
         self.source["vocabularies"] = {versions.get(source, source): n for source, n in n_names.most_common()}
         self._read_history(tables, _Cuis(live))
@@ -240,56 +240,41 @@ class RxNormKB(UmlsKB):
                 self.note_obsolete(old, *filter(None, [new]))
 
 
-class Group(NamedTuple):
-    """The rows of one CUI; their cells are split when ``rows`` is called."""
-
-    place: Place  # of the first row
-    cui: str
-    rows: Callable[[], list[list[str]]]
-
-
 class RrfTables:
     """Streams the tables of one release.
 
     Args:
-        reader: reads the lines, counts repairs.
+        reader: reads the lines, counts repairs. If its ids are unique, as in the UMLS, tables are sorted by CUI;
+            otherwise whole tables are sorted in memory.
         paths: the folder, or the files, such as MRCONSO.RRF or MRCONSO.RRF.gz.
-        is_sorted: by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
-    def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
+    def __init__(self, reader: KBReaderBase, paths: Sequence[Path]):
         self.reader = reader
         self.folder = paths[0] if paths else Path("no files")
         files = self.folder.iterdir() if self.folder.is_dir() else paths
         self.files = {path.name: path for path in sorted(files)}
-        self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[list[str]]:
         """The cells of a table's rows; none if an optional table is not there."""
         for line in self._lines(name):
-            yield from self._cells(name, [line])
+            yield from self.cells(name, [line])
 
-    def groups(self, name: str) -> Iterator[Group]:
-        """The rows of each CUI.
+    def groups(self, name: str) -> Iterator[tuple[str, list[_Line]]]:
+        """The lines of each CUI.
 
         Raises:
             PelError: if they are not sorted.
         """
-        lines: Iterator[_Line] = self._lines(name)
-        if not self.is_sorted:
-            lines = iter(sorted(lines, key=_cui))
-        previous: Group | None = None
-        for cui, group in groupby(lines, key=_cui):
-            rows = list(group)
-            place = rows[0][0]
-            if previous is not None:
-                if cui < previous.cui:
-                    todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
-                    raise unexpected(place, "rows sorted by CUI", f"{cui} after {previous.cui}", todo)
-                yield previous
-            previous = Group(place, cui, partial(self._cells, name, rows))
-        if previous is not None:
-            yield previous
+        lines = self._lines(name)
+        by_cui = groupby(lines if self.reader.ids_are_unique else sorted(lines, key=_cui), key=_cui)
+        groups = ((cui, list(group)) for cui, group in by_cui)
+        end: tuple[str, list[_Line]] = ("", [])
+        for (cui, group), (following, later) in pairwise(chain(groups, [end])):
+            if later and following < cui:
+                todo = f"Sort the table: LC_ALL=C sort {name}.RRF"
+                raise unexpected(later[0][0], "rows sorted by CUI", f"{following} after {cui}", todo)
+            yield cui, group
 
     def join(self, name: str) -> Callable[[str], list[list[str]]]:
         """Read a table in parallel with another one.
@@ -299,17 +284,18 @@ class RrfTables:
             called with CUIs in rising order.
         """
         groups = self.groups(name)
-        group: Group | None = next(groups, None)
+        group = next(groups, None)
 
         def rows_of(cui: str) -> list[list[str]]:
             nonlocal group
-            while group is not None and group.cui < cui:
+            while group is not None and group[0] < cui:
                 group = next(groups, None)
-            return group.rows() if group is not None and group.cui == cui else []
+            return self.cells(name, group[1]) if group is not None and group[0] == cui else []
 
         return rows_of
 
-    def _cells(self, name: str, lines: list[_Line]) -> list[list[str]]:
+    def cells(self, name: str, lines: list[_Line]) -> list[list[str]]:
+        """The cells of a table's lines."""
         rows, n_cells = [line.split("|") for _, line in lines], _N_CELLS[name]
         for (place, _), cells in zip(lines, rows, strict=True):
             if len(cells) < n_cells:
