@@ -13,7 +13,7 @@ from ..util.console import percent, without_warnings
 from ..util.files import unexpected
 from ._app import pel_cli
 from ._options import Files, Pipeline, Seed, TextColumn, Texts, argument, check_needs, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import emit, key_values, message, text_table
 from ._questions import is_questions, read_questions, write_questions
 
 _FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
@@ -58,7 +58,6 @@ def calibrate(
             show_default=False,
         ),
     ] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right), and say what that changes.
 
@@ -93,7 +92,7 @@ def calibrate(
         if apply_to or fold or also or precision is not None or refit_weights is not None:
             raise PelError(Errors.E623)
         written = write_questions(pipeline, corpus, output or Path("questions.tsv"), text_column, n=ask, seed=seed)
-        emit(written, as_json=as_json, text=key_values)
+        emit(written)
         return
     check_needs(ctx, "--ask", "text_column", "seed")
     if apply_to and output:
@@ -182,7 +181,7 @@ def calibrate(
         "cross_fitted": after is not None,
         "changes": calibration_change(before, after or fitted),
     }
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _fold(argument: str) -> tuple[Path, Path]:
