@@ -66,9 +66,8 @@ def _text(metrics: dict[str, Any]) -> str:
     groups = [group for kind in metrics["mention_groups"].values() for group in kind.items()]
     lines = [head, key_values(shares), group_table("mentions of", groups, columns)]
     if types := metrics.get("mention_types"):
-        lines.append(
-            group_table("label", types.items(), ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1"))
-        )
+        columns = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
+        lines.append(group_table("label", types.items(), columns))
     return "\n".join([*lines, f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s"])
 
 
@@ -103,9 +102,8 @@ def estimate(
     corpus = Corpus(texts, format_name, Columns(text_column, id_column))
     nlp, _, component = load_pipeline(pipeline)
     if not component.linker.decider.confidence.is_fitted:
-        message(
-            "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
-        )
+        why = "P(right) of this pipeline is not calibrated, so the estimate is rough"
+        message(f"{why}. Fit it with: spacy-pel calibrate")
     mentions: list[dict[str, Any]] = []
     n_documents = n_left_out = 0
     for processed in process_documents(nlp, corpus, batch_size=nlp.batch_size):

@@ -28,6 +28,8 @@ _READERS = (
 
 Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
 Types = Annotated[Texts, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+Sources = Annotated[Texts, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
+Languages = Annotated[Texts, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]
 SourceName = Annotated[
     str | None, option("NAME", "Of which source FILE is a release. Default: as the files say, or the file's name.")
 ]
@@ -64,12 +66,8 @@ def kb_build(
     files: Annotated[list[Path], argument("FILE", "The source files; for umls the META folder.")],
     reader: Reader = None,
     types: Types = None,
-    sources: Annotated[
-        Texts, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")
-    ] = None,
-    languages: Annotated[
-        Texts, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")
-    ] = None,
+    sources: Sources = None,
+    languages: Languages = None,
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,

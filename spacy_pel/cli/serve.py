@@ -72,9 +72,8 @@ def serve(
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or (), review=review)
         if not is_local(host):
             message("Anyone who reaches this machine can read and correct. See docs/serve.md before you continue.")
-        message(
-            f"New corrections {'are saved in the pipeline' if save else 'last until the server stops (see --save)'}"
-        )
+        until = "are saved in the pipeline" if save else "last until the server stops (see --save)"
+        message(f"New corrections {until}")
         shown = f"[{host}]" if ":" in host else host
         port, page = listening.getsockname()[1], "/review" if terms else ""
         result: dict[str, Any] = {"url": f"http://{shown}:{port}{page}", "host": host, "port": port}

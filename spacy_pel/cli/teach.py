@@ -198,8 +198,7 @@ def _correction(record: dict[str, Any], where: str, *, strict: bool) -> Any:
 
 def _table(result: dict[str, Any]) -> str:
     keys = ("id", "at", "by", "doc", "text", "before", "after", "decides", "agreeing", "rival", "n_rival", "context")
-    learned = [
-        mention | {"agreeing": "{n_agreeing} of {n_corrections}".format(**mention)} for mention in result["learned"]
-    ]
+    agreeing = "{n_agreeing} of {n_corrections}"
+    learned = [mention | {"agreeing": agreeing.format(**mention)} for mention in result["learned"]]
     rows = [[plain(mention[key]) for key in keys] for mention in learned]
     return text_table(keys, rows, numbers=False) if rows else "Nothing has been learned."

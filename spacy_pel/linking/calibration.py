@@ -8,12 +8,11 @@ from logging import INFO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.compare import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Flags, Numbers, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiner import is_gold, right_first
@@ -26,13 +25,13 @@ from .reranker import Reranker
 from .track_record import Outcome, TrackRecord
 
 FOLDS = 5  # of the documents
-ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
+ChooseThreshold = Callable[[Scores, Flags], float]
 
 
 # -- NIL thresholds from a development set -----------------------------------------------------------
 
 
-def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
+def best_f1_threshold(nil_scores: Scores, is_nil: Flags) -> float:
     """Choose the threshold that maximises F1 of the NIL class, when a mention is NIL iff its
     score is above the threshold.
 
@@ -56,7 +55,7 @@ def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
     return _below(ranked, int(np.argmax(f1)))
 
 
-def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precision: float) -> float:
+def precision_threshold(nil_scores: Scores, is_nil: Flags, *, precision: float) -> float:
     """Choose the lowest threshold whose NIL precision reaches the stated one: of all such
     thresholds it finds the most NIL mentions.
 
@@ -85,7 +84,7 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
     return _below(ranked, int(enough[-1]))
 
 
-def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
+def _ranked(nil_scores: Scores, is_nil: Flags) -> tuple:
     """The scores, highest first, and the number of NIL mentions up to each."""
     n_nil = int(is_nil.sum())
     if n_nil == 0:
@@ -123,7 +122,7 @@ class Examples:
     table: CandidateTable
     gold: list[Rows]
     documents: list[Any]
-    composite: NDArray[np.bool_]
+    composite: Flags
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -134,7 +133,7 @@ class Examples:
         return [query.surface for query in self.queries]
 
     @property
-    def is_nil(self) -> NDArray[np.bool_]:
+    def is_nil(self) -> Flags:
         """(n,), True where the entity is not in the KB."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
 
@@ -155,12 +154,12 @@ class Examples:
         )
 
     @property
-    def document_numbers(self) -> NDArray[np.int64]:
+    def document_numbers(self) -> Numbers:
         """(n,), the documents numbered in the order of their first mention."""
         return numbered(self.documents)[1]
 
     @property
-    def folds(self) -> NDArray[np.int64]:
+    def folds(self) -> Numbers:
         """(n,), which fifth of the documents each mention is in."""
         return self.document_numbers % FOLDS
 

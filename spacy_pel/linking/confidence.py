@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..abbreviations.definitions import looks_short
 from ..errors import Errors, PelError
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Rows, Scores
+from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Numbers, Rows, Scores
 from ..util import normalize_alias
 from ..util.arrays import ranks, segment_sum
 from .combiner import is_gold
@@ -171,7 +170,7 @@ class Confidence:
         self,
         table: CandidateTable,
         answers: AnswerScores,
-        gold: Sequence[NDArray[np.int64]],
+        gold: Sequence[Rows],
         queries: Sequence[MentionQuery],
         *,
         composite: Flags | None = None,
@@ -354,13 +353,13 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats) -
     return np.stack(values, axis=1)
 
 
-def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+def names_alone(table: CandidateTable, first: Numbers) -> Flags:
     """(n,), whether the form is a name of the candidate at this column, and of no other one."""
     exact = table.filled & (table.features["exact"] > 0)
     return exact[np.arange(len(first)), first] & (exact.sum(axis=1) == 1)
 
 
-def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Sequence[str]) -> NDArray[np.bool_]:
+def is_unambiguous(table: CandidateTable, first: Numbers, forms: Sequence[str]) -> Flags:
     """(n,), whether the form is unseen and the name of the candidate at this column alone, and no abbreviation,
     which may stand for anything else."""
     seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)

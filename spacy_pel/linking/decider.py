@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Rows, Scores
+from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Numbers, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
@@ -211,7 +210,7 @@ class Decider:
         return list(map(prediction_set, *columns))
 
 
-def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
+def break_even_threshold(best: Floats) -> Floats:
     """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
     best x (1 - P(NIL)).
 
@@ -225,7 +224,7 @@ def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ids_and_scores(
-    kb: KnowledgeBase, table: CandidateTable, scores: Scores | Floats, order: NDArray[np.int64]
+    kb: KnowledgeBase, table: CandidateTable, scores: Scores | Floats, order: Numbers
 ) -> tuple[list[list[str]], list[list[float]]]:
     """For each mention the ids of its candidates at the columns ``order``, and their scores."""
     kb_rows = np.take_along_axis(table.kb_rows, order, axis=1)

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
 from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
+from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Rows, Vectors
 from ..util import logger
 from .corrections import Correction, Learned, Memory
 from .corrections.matching import IndexWithMemory, LearnedMentions, add_listed, insert_answers, match_memory
@@ -276,7 +275,7 @@ class Linker:
         """Bring the generator up to date after a change of the memory or of the knowledge base."""
         self._bind(self.index)
 
-    def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+    def gold_rows(self, ids: Sequence[str]) -> Rows:
         """Distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]

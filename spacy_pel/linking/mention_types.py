@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Rows, Scores, Vectors
+from ..types import CandidateTable, Floats, Rows, Scores, Vectors
 from ..types.semantic_types import ST21PV, st21pv_type
 from ..util.arrays import numbered, row_products
 from .query import MentionQuery
@@ -48,7 +48,7 @@ def type_shares(kb: KnowledgeBase, queries: Sequence[MentionQuery], table: Candi
 
 
 def labels_after_linking(
-    kb: KnowledgeBase, queries: Sequence[MentionQuery], kb_rows: Rows, shares: NDArray[np.float64]
+    kb: KnowledgeBase, queries: Sequence[MentionQuery], kb_rows: Rows, shares: Floats
 ) -> list[str | None]:
     """The labels of ST21PV that mentions most probably have, by the detector and by the types of their candidates.
 
@@ -82,7 +82,7 @@ def _belonging(kb: KnowledgeBase, kb_rows: Rows) -> tuple[Rows, Vectors]:
     return which.reshape(sets.shape), (distinct[:, None] >> _BITS & 1).astype(np.float32)
 
 
-def _type_sets(kb: KnowledgeBase, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+def _type_sets(kb: KnowledgeBase, rows: Rows) -> NDArray[np.int32]:
     """The types of ST21PV that entities belong to, one bit each; read once for each entity."""
     memo = kb.memo
     if "type_sets" not in memo:
@@ -116,7 +116,7 @@ class LabelTypes:
     counts: Counts = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]) -> "LabelTypes":
+    def of(cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[Rows]) -> "LabelTypes":
         """Count mentions.
 
         Args:

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
+from ..types import CandidateTable, Floats, Ranker, RankingTask, Rows, Scores
 from ..util import logger
 from ..util.arrays import ranks, row_sums, softmax
 from ..util.saved_folder import read_part
@@ -94,7 +93,7 @@ class Reranker:
         result = np.where(chosen, reranked, shares * factor)
         return np.where(table.filled, result, -np.inf).astype(np.float32)
 
-    def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]) -> None:
+    def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[Rows]) -> None:
         """Learn both weights as a conditional logit over the candidates that were read; mentions
         without a gold entity among them are left out. Does nothing if ``mix`` is set.
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...types import NIL
+from ...types import NIL, Numbers
 from ...types.semantic_types import ST21PV, label_of
 from ..outcomes import Prediction
 from .all_metrics import precision_recall_f1
@@ -24,7 +23,7 @@ class Found(NamedTuple):
     kb_id: str
 
 
-def _zeros() -> NDArray[np.int64]:
+def _zeros() -> Numbers:
     return np.zeros(7, dtype=np.int64)
 
 
@@ -39,7 +38,7 @@ class Detection:
             id or by name, counts as its label in ST21pv.
     """
 
-    documents: dict[str, NDArray[np.int64]] = field(default_factory=lambda: defaultdict(_zeros))
+    documents: dict[str, Numbers] = field(default_factory=lambda: defaultdict(_zeros))
     found: Counter[str] = field(default_factory=Counter)
     gold: Counter[str] = field(default_factory=Counter)
     typed: Counter[str] = field(default_factory=Counter)

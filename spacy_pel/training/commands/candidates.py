@@ -50,14 +50,8 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
-    result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
-    result |= {
-        "entities": len(entities),
-        "seconds": seconds,
-        "bytes": folder_size(out),
-        "fingerprint": made.fingerprint,
-    }
-    emit(result)
+    built = {"entities": len(entities), "seconds": seconds, "bytes": folder_size(out), "fingerprint": made.fingerprint}
+    emit({"generator": made.registered_name, "settings": made.settings, **built})
 
 
 @candidates_cli.command("eval")

@@ -194,12 +194,8 @@ def _load_nlp(name: str) -> Any:
 
 
 def _text(result: dict[str, Any]) -> str:
-    reports = [
-        result["read"],
-        result.get("ids", {}),
-        result.get("labels", {}),
-        *result.get("preprocessed", {}).values(),
-    ]
+    of_kb = (result.get(change, {}) for change in ("ids", "labels"))
+    reports = [result["read"], *of_kb, *result.get("preprocessed", {}).values()]
     lines = [f"{name.replace('_', ' ')}: {count:,}" for report in reports for name, count in report.items()]
     lines.append(f"text and offsets differ in {percent(result['mismatch_share'])} of the mentions")
     for written in result["written"]:
