@@ -20,7 +20,7 @@ from .confidence import AnswerScores, Confidence, answer_features
 from .decider import Decider, Ranked
 from .linker import Linker
 from .mention_types import LabelTypes
-from .query import Link, MentionQuery
+from .query import Link, MentionQuery, Queries
 from .reranker import Reranker
 from .track_record import Outcome, TrackRecord
 
@@ -144,14 +144,9 @@ class Examples:
 
     def take(self, rows: Rows) -> "Examples":
         """The mentions of the given positions only."""
-        return Examples(
-            self.kb,
-            [self.queries[i] for i in rows],
-            self.table.take(rows),
-            [self.gold[i] for i in rows],
-            [self.documents[i] for i in rows],
-            self.composite[rows],
-        )
+        lists: Any = (self.queries, self.gold, self.documents)
+        queries, gold, documents = ([items[i] for i in rows] for items in lists)
+        return Examples(self.kb, queries, self.table.take(rows), gold, documents, self.composite[rows])
 
     @property
     def document_numbers(self) -> Numbers:
@@ -171,7 +166,7 @@ class Examples:
             yield own, self.take(own), self.take(np.flatnonzero(folds != number))
 
 
-def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
+def collect(linker: Linker, queries: Queries, documents: Sequence[Document]) -> Examples:
     """Find the evidence for the gold mentions of documents. Learned mentions do not count: the documents that
     they were corrected in may be among these.
 
@@ -187,25 +182,17 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
         PelError: if no mention's entity is in the KB.
     """
     mentions = [(document.id, mention) for document in documents for mention in document.mentions]
-    gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
-    outside = [
-        mention.ids[0] for (_, mention), rows in zip(mentions, gold, strict=True) if mention.ids and not len(rows)
-    ]
+    ids = [mention.ids for _, mention in mentions]
+    gold = list(map(linker.gold_rows, ids))
+    outside = [given[0] for given, rows in zip(ids, gold, strict=True) if given and not len(rows)]
     example = outside[0] if outside else ""
     if not any(map(len, gold)):
         raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(linker.kb, example)))
-    n_with_ids = sum(bool(mention.ids) for _, mention in mentions)
-    warn_of_other_ids(linker.kb, n_outside=len(outside), n=n_with_ids, example=example)
+    warn_of_other_ids(linker.kb, n_outside=len(outside), n=sum(map(bool, ids)), example=example)
     plain = linker.without_memory()
     read, _ = plain.finder.read(queries)
-    return Examples(
-        linker.kb,
-        read,
-        plain.evidence(read),
-        gold,
-        [original for original, _ in mentions],
-        np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
-    )
+    composite = np.array([mention.composite for _, mention in mentions], dtype=np.bool_)
+    return Examples(linker.kb, read, plain.evidence(read), gold, [original for original, _ in mentions], composite)
 
 
 def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = best_f1_threshold) -> list[Link]:
@@ -282,14 +269,11 @@ def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
 def _joined(parts: Sequence[Examples]) -> Examples:
     """The mentions of all parts, in order, whose documents are all different. Rows of a KB are compared within
     a mention only, so that the KBs may differ; that of the first part stands for all."""
-    return Examples(
-        parts[0].kb,
-        [query for part in parts for query in part.queries],
-        CandidateTable.concatenate([part.table for part in parts]),
-        [rows for part in parts for rows in part.gold],
-        [(number, document) for number, part in enumerate(parts) for document in part.documents],
-        np.concatenate([part.composite for part in parts]),
-    )
+    queries = [query for part in parts for query in part.queries]
+    table = CandidateTable.concatenate([part.table for part in parts])
+    gold = [rows for part in parts for rows in part.gold]
+    documents = [(number, document) for number, part in enumerate(parts) for document in part.documents]
+    return Examples(parts[0].kb, queries, table, gold, documents, np.concatenate([part.composite for part in parts]))
 
 
 # -- cross-fitting: what is learned from the other documents --------------------------------

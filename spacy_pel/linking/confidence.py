@@ -20,7 +20,7 @@ from ..util import normalize_alias
 from ..util.arrays import ranks, segment_sum
 from .combiner import is_gold
 from .nil import logistic, rounded
-from .query import MentionQuery
+from .query import Queries
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
 # a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set.
@@ -111,11 +111,8 @@ class Confidence:
         if not self.link_weights:
             return Trust(best * (1.0 - nil_scores), nil_scores, np.zeros(len(best), dtype=np.bool_))
         (bias, *weights), (nil_bias, of_nil) = self.link_weights, self.nil_weights
-        logits = [
-            bias + (answer_features(table, shares, nil_scores) * weights).cumsum(axis=1)[:, -1],
-            nil_bias + of_nil * logit(nil_scores),
-        ]
-        link, nil = logistic(np.stack(logits))
+        of_link = bias + (answer_features(table, shares, nil_scores) * weights).cumsum(axis=1)[:, -1]
+        link, nil = logistic(np.stack([of_link, nil_bias + of_nil * logit(nil_scores)]))
         return Trust(np.where(best > 0, link, 0.0), nil, is_unambiguous(table, shares.argmax(axis=1), forms))
 
     def shifted(self, trust: Trust, nil_scores: Floats, nil_share: float) -> tuple[Trust, Floats]:
@@ -171,7 +168,7 @@ class Confidence:
         table: CandidateTable,
         answers: AnswerScores,
         gold: Sequence[Rows],
-        queries: Sequence[MentionQuery],
+        queries: Queries,
         *,
         composite: Flags | None = None,
         rescale: bool = False,

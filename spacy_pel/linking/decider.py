@@ -14,7 +14,7 @@ from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
 from .mention_types import LabelTypes, labels_after_linking
-from .query import Link, MentionQuery
+from .query import Link, Queries
 from .reranker import Reranker
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Ranked:
         is_broader: (n,), whether words around the name were left out; False = of none.
     """
 
-    queries: Sequence[MentionQuery]
+    queries: Queries
     table: CandidateTable
     scores: Scores
     nil_scores: Scores
@@ -91,7 +91,7 @@ class Decider:
         """Whether the scores of candidates are shares of 1 already."""
         return self.reranker is not None or self.combiner.is_probability
 
-    def score(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
+    def score(self, kb: KnowledgeBase, queries: Queries, table: CandidateTable) -> tuple[Scores, Scores]:
         """(n, k), the scores of the candidates of n mentions, -inf where there is none; and (n,), the nil_scores."""
         scores = self.combiner(table)
         if self.reranker is not None:

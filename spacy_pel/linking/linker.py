@@ -21,7 +21,7 @@ from .corrections.matching import IndexWithMemory, LearnedMentions, add_listed, 
 from .corrections.memory import check_by, make_entries
 from .decider import Decider, Ranked, Threshold
 from .finder import CandidateFinder, check_entity_types
-from .query import Link, MentionQuery
+from .query import Link, Queries
 from .reranker import Reranker
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
@@ -168,7 +168,7 @@ class Linker:
 
     # -- linking -----------------------------------------------------------------------------
 
-    def link(self, queries: Sequence[MentionQuery], *, top_k: int | None = None) -> list[Link]:
+    def link(self, queries: Queries, *, top_k: int | None = None) -> list[Link]:
         """Link mentions, ``batch_size`` at a time.
 
         Args:
@@ -182,7 +182,7 @@ class Linker:
         batches = (queries[start : start + self.batch_size] for start in range(0, len(queries), self.batch_size))
         return [link for batch in batches for link in self.decide(self.rank(batch, top_k), top_k)]
 
-    def evidence(self, queries: Sequence[MentionQuery], *, in_context: bool | None = None) -> CandidateTable:
+    def evidence(self, queries: Queries, *, in_context: bool | None = None) -> CandidateTable:
         """Find candidates and the evidence for each.
 
         Args:
@@ -197,12 +197,12 @@ class Linker:
         parts = [queries[i : i + self.batch_size] for i in range(0, max(1, len(queries)), self.batch_size)]
         return CandidateTable.concatenate([self._evidence(part, self.top_k, in_context) for part in parts])
 
-    def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
+    def _evidence(self, queries: Queries, top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
         label_types = self.decider.label_types
         return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
 
-    def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
+    def rank(self, queries: Queries, top_k: int) -> Ranked:
         """Find and rank the candidates of one batch, and find what was learned of its mentions or lists decide."""
         read, is_broader = self.finder.read(queries)
         table, matches = self._evidence(read, top_k, self.reads_context), None
@@ -224,9 +224,7 @@ class Linker:
 
     # -- memory -----------------------------------------------------------------------------
 
-    def learn(
-        self, queries: Sequence[MentionQuery], corrections: Sequence[Correction], *, by: str = ""
-    ) -> list[Learned]:
+    def learn(self, queries: Queries, corrections: Sequence[Correction], *, by: str = "") -> list[Learned]:
         """Make corrections count from now on, without training: see ``corrections/matching.py``.
 
         Args:

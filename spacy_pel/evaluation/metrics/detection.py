@@ -54,15 +54,10 @@ class Detection:
         by_offsets = {(mention.start, mention.end): mention for mention in gold}
         hits = [(one, by_offsets[one[:2]]) for one in found if one[:2] in by_offsets]
         typed = [label_of(one.label) for one, mention in hits if label_of(one.label) == label_of(mention.label)]
-        self.documents[source] += (
-            len(found),
-            len(gold),
-            len(hits),
-            len(typed),
-            sum(one.kb_id not in ("", NIL) for one in found),
-            sum(bool(mention.gold) for mention in gold),
-            sum(one.kb_id in mention.gold for one, mention in hits),
-        )
+        n_linked = sum(one.kb_id not in ("", NIL) for one in found)
+        n_linkable = sum(bool(mention.gold) for mention in gold)
+        n_right = sum(one.kb_id in mention.gold for one, mention in hits)
+        self.documents[source] += (len(found), len(gold), len(hits), len(typed), n_linked, n_linkable, n_right)
         self.found.update(label_of(one.label) for one in found)
         self.gold.update(label_of(mention.label) for mention in gold)
         self.typed.update(typed)

@@ -23,7 +23,7 @@ from ...types import NIL, CandidateTable, Flags, Floats, Mask, Masks, MentionInT
 from ...util import counted_form, fingerprint
 from ...util.arrays import row_products
 from ..finder import plain_words
-from ..query import MentionQuery
+from ..query import MentionQuery, Queries
 from .learned import Learned, hash_of
 
 NIL_ROW = -1
@@ -264,7 +264,7 @@ class MemoryMatches(NamedTuple):
 
 
 def match_memory(
-    learned: LearnedMentions, queries: Sequence[MentionQuery], table: CandidateTable, masks: Masks, *, in_context: bool
+    learned: LearnedMentions, queries: Queries, table: CandidateTable, masks: Masks, *, in_context: bool
 ) -> MemoryMatches:
     """Find the learned mentions that decide.
 
@@ -309,7 +309,7 @@ def match_memory(
 
 def add_listed(
     kb: KnowledgeBase,
-    queries: Sequence[MentionQuery],
+    queries: Queries,
     table: CandidateTable,
     masks: Masks,
     scores: Scores,

@@ -246,14 +246,10 @@ def open_bi_encoder(path: Path) -> Any:
     """
     from ...encoders.bi_encoder import BiEncoder
     from ...encoders.pretrained import load_encoder
+    from ...linking.reranker import load_ranker
 
-    encoder: Any
-    if (path / "ranker.json").is_file():
-        from ...linking.reranker import load_ranker
-
-        encoder = getattr(load_ranker(path), "encoder", None)
-    else:
-        encoder = load_encoder(encoder_folder(path))
+    of_ranker = (path / "ranker.json").is_file()
+    encoder: Any = getattr(load_ranker(path), "encoder", None) if of_ranker else load_encoder(encoder_folder(path))
     if not isinstance(encoder, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return encoder

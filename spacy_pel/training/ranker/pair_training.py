@@ -39,9 +39,8 @@ def with_gold(candidates: RankedRows, gold: Sequence[Rows]) -> Numbers:
     kb_rows = candidates.kb_rows.copy()
     missed = ~is_gold(kb_rows, gold).any(axis=1)
     counts = (kb_rows >= 0).sum(axis=1)
-    kb_rows[missed, np.minimum(counts, kb_rows.shape[1] - 1)[missed]] = [
-        rows[0] for rows, is_missed in zip(gold, missed, strict=True) if is_missed
-    ]
+    places = np.minimum(counts, kb_rows.shape[1] - 1)[missed]
+    kb_rows[missed, places] = [gold[number][0] for number in np.flatnonzero(missed)]
     return kb_rows
 
 
@@ -132,8 +131,7 @@ class PairPlanner:
         """Mentions of each batch: each once, similar lengths together."""
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))
-        lengths = self.store.mentions.lengths
-        batches = length_batches(order, lengths, self.batch_size)
+        batches = length_batches(order, self.store.mentions.lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def build(self, mention_rows: Rows, number: int = 0) -> PairTable:
@@ -181,10 +179,8 @@ class PairObjective(nn.Module):
         and "loss_adversarial" with a regularizer.
         """
         device = next(self.parameters()).device
-        ids, mask, places, present, right = (
-            torch.from_numpy(array).to(device)
-            for array in (batch.ids, batch.mask, batch.places, batch.present, batch.right)
-        )
+        arrays: Any = (batch.ids, batch.mask, batch.places, batch.present, batch.right)
+        ids, mask, places, present, right = (torch.from_numpy(array).to(device) for array in arrays)
 
         def table(pairs: Tensor) -> Tensor:  # (pairs, 1) -> (n, k)
             flat = torch.zeros(present.numel(), dtype=pairs.dtype, device=device)

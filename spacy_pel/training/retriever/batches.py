@@ -112,11 +112,8 @@ class BatchPlanner:
         entities = self._positives(examples, entity, rng)
         extra = len(examples) + np.arange(len(draw.rows))
         entities.append(self._side("entity", store.cards, draw.rows, extra, np.ones(len(draw.rows), bool)))
-        return PairBatch(
-            anchors=self.anchors(examples),
-            entities=[side for side in entities if len(side.places)],
-            negative_mask=np.concatenate([in_batch, draw.mask], axis=1),
-        )
+        mask = np.concatenate([in_batch, draw.mask], axis=1)
+        return PairBatch(self.anchors(examples), [side for side in entities if len(side.places)], mask)
 
     def anchors(self, examples: Numbers) -> list[Side]:
         """What the mention tower reads of each example."""
