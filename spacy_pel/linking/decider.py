@@ -233,7 +233,5 @@ def _ids_and_scores(
     ordered = np.take_along_axis(scores, order, axis=1).tolist()
     ends = np.cumsum((kb_rows >= 0).sum(axis=1)).tolist()
     pieces = list(zip([0, *ends[:-1]], ends, strict=True))
-    return (
-        [ids[start:end] for start, end in pieces],
-        [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)],
-    )
+    scores_of_each = [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)]
+    return [ids[start:end] for start, end in pieces], scores_of_each

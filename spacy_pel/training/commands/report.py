@@ -73,10 +73,8 @@ def _comparison_text(comparison: dict[str, Any]) -> str:
         rows.append([group["name"], *cells])
     by_group = [comparison["group_by"], "mentions", "NIL", "documents"]
     by_group += [*("r@1 A", "r@1 B", "B - A", "95%"), *("acc. A", "acc. B", "B - A", "95%")]
-    tables = [
-        text_table(["percent", "A", "B", "B - A", "95%", "only A", "only B", "McNemar p"], differences),
-        text_table(by_group, rows),
-    ]
+    columns = ["percent", "A", "B", "B - A", "95%", "only A", "only B", "McNemar p"]
+    tables = [text_table(columns, differences), text_table(by_group, rows)]
     return "\n\n".join([head, *tables, f"* = the interval excludes 0. {comparison['policy']}"])
 
 

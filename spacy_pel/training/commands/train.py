@@ -20,7 +20,7 @@ from ...util import atomic_path, locked, write_json
 
 Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
 NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
-TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
+NewTraining = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
@@ -30,9 +30,7 @@ ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.",
 
 
 @train_cli.command("train", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
-def train(
-    ctx: typer.Context, config: Config, output: TrainingOutput, gpu_id: GpuId = -1, resume: Resume = False
-) -> None:
+def train(ctx: typer.Context, config: Config, output: NewTraining, gpu_id: GpuId = -1, resume: Resume = False) -> None:
     """Train a bi-encoder.
 
     Override settings with --section.key VALUE. Writes FOLDER/model-best, model-last, metrics.jsonl, steps.jsonl
@@ -135,7 +133,7 @@ def mine(
 def ranker_train(
     ctx: typer.Context,
     config: Annotated[Path, argument("CONFIG", "A config with a [ranker] section.")],
-    output: TrainingOutput,
+    output: NewTraining,
     gpu_id: GpuId = -1,
     resume: Resume = False,
 ) -> None:
