@@ -25,7 +25,7 @@ from .settings import OwnRates, RankerSettings, refuse
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 
-def with_gold(candidates: RankedRows, gold: Sequence[Rows]) -> Numbers:
+def with_gold(candidates: RankedRows, gold: Sequence[Rows]) -> Rows:
     """Add the first gold entity where none is among the candidates; if they are as many as there may be, in the place
     of the last one. In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and
     Appendix B does not say what happens to a mention whose entity was not retrieved.
