@@ -1,11 +1,13 @@
 """The command line app: where commands are registered and how errors are shown."""
 
+import inspect
 import io
 import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +21,7 @@ from ..util import logger
 from ..util.config import describe_config_error, import_code, line_in
 from ..util.parsing import DATA_ERRORS
 from ._options import flag, option
+from ._output import AS_JSON
 
 _PANELS = ["Link", "Knowledge bases", "Corpora", "Train", "Evaluate"]  # in the order of use
 _PAGES: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": "markdown"}
@@ -29,6 +32,12 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 CODE = "--code"
 ARGS = "arguments"  # all others
+_AS_JSON = inspect.Parameter(
+    "as_json",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, flag("--json", "Print the result as one JSON object.")],
+)
 
 
 class OpenGroup(TyperGroup):
@@ -160,12 +169,31 @@ def _log_to_stderr(level: int) -> None:
     logger.handlers = [*(other for other in logger.handlers if other.get_name() != handler.get_name()), handler]
 
 
-def command_group(name: str, help: str, *, panel: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+class App(typer.Typer):
+    """Its commands have the option ``--json``, see ``emit``."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        register = super().command(name, **settings)
+
+        def with_json(function: Callable[..., None]) -> Any:
+            @wraps(function)
+            def run(as_json: bool, **given: Any) -> None:
+                AS_JSON.set(as_json)
+                function(**given)
+
+            own: Any = inspect.signature(function)
+            vars(run)["__signature__"] = own.replace(parameters=[*own.parameters.values(), _AS_JSON])
+            return register(run)
+
+        return with_json
+
+
+def command_group(name: str, help: str, *, panel: str, cls: type[TyperGroup] = TyperGroup) -> App:
     """For the commands ``spacy-pel NAME ...``; the panel is that of the page ``spacy-pel --help``."""
-    return typer.Typer(name=name, help=help, rich_help_panel=panel, cls=cls, **_PAGES)
+    return App(name=name, help=help, rich_help_panel=panel, cls=cls, **_PAGES)
 
 
-pel_cli = typer.Typer(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PAGES)
+pel_cli = App(name="pel", cls=PelGroup, add_completion=False, pretty_exceptions_enable=False, **_PAGES)
 kb_cli = command_group("kb", "Build, inspect and change knowledge bases.", panel="Knowledge bases", cls=OpenGroup)
 pel_cli.add_typer(kb_cli, rich_help_panel=kb_cli.rich_help_panel)
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
@@ -14,18 +15,8 @@ from ..util.console import is_share, percent
 _N_EXAMPLES = 3
 _N_ROWS = 20  # types, labels
 _WIDEST = 1000  # characters of a line that is not for a terminal
-JSON = typer.Option(False, "--json", metavar="", help="Print the result as one JSON object.")
-
-
-def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any]], str]) -> None:
-    """Print a command's result on stdout.
-
-    Args:
-        result: the command's result, as JSON data.
-        as_json: print it as one JSON object.
-        text: makes human-readable text of the result.
-    """
-    typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if as_json else text(result))
+AS_JSON = ContextVar("as_json", default=False)  # of the command that runs
+Text = Callable[[dict[str, Any]], str]
 
 
 def message(text: str) -> None:
@@ -62,6 +53,16 @@ def count_with_examples(n: int, examples: Iterable[str]) -> str:
     """A number, and the first examples."""
     shown = ", ".join(islice(examples, _N_EXAMPLES))
     return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
+
+
+def emit(result: dict[str, Any], text: Text = key_values) -> None:
+    """Print a command's result on stdout.
+
+    Args:
+        result: the command's result, as JSON data; one object with ``--json``.
+        text: makes human-readable text of the result.
+    """
+    typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if AS_JSON.get() else text(result))
 
 
 def first_rows(name: str, counts: Mapping[str, int]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from ..util.console import percent, without_warnings
 from ..util.files import unexpected
 from ._app import pel_cli
 from ._options import Files, Pipeline, Seed, TextColumn, Texts, argument, check_needs, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import emit, key_values, message, text_table
 from ._questions import is_questions, read_questions, write_questions
 
 _FEW_DOCUMENTS = 100  # fewer may not be enough for the weights of a calibrated pipeline
@@ -58,7 +58,6 @@ def calibrate(
             show_default=False,
         ),
     ] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right), and say what that changes.
 
@@ -76,15 +75,7 @@ def calibrate(
     """
     from ..evaluation.metrics.probabilities import calibration_change
     from ..evaluation.predict import link_outcomes
-    from ..linking.calibration import (
-        FEW_NIL,
-        FOLDS,
-        best_f1_threshold,
-        collect,
-        fit,
-        precision_threshold,
-        refit_decision,
-    )
+    from ..linking import calibration
     from ..pipeline.linker_data import learned_state
     from ..pipeline.saved import check_may_change, pipeline_folder
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
@@ -93,7 +84,7 @@ def calibrate(
         if apply_to or fold or also or precision is not None or refit_weights is not None:
             raise PelError(Errors.E623)
         written = write_questions(pipeline, corpus, output or Path("questions.tsv"), text_column, n=ask, seed=seed)
-        emit(written, as_json=as_json, text=key_values)
+        emit(written)
         return
     check_needs(ctx, "--ask", "text_column", "seed")
     if apply_to and output:
@@ -117,23 +108,21 @@ def calibrate(
     learned = learned_state(linker)
     for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
-    parts = [collect(linker, queries, documents)]
-    for path, held_out in folds:
-        fold_linker, make_fold_queries = _open(path)
-        fold_documents, fold_queries, _ = _read(held_out, fold_linker, make_fold_queries)
-        parts.append(collect(fold_linker, fold_queries, fold_documents))
-    others = [
-        collect(linker, more, texts) for texts, more, _ in (_read(path, linker, make_queries) for path in also or [])
-    ]
+    parts = [calibration.collect(linker, queries, documents)]
+    parts += (_examples(held_out, *_open(path)) for path, held_out in folds)
+    others = [_examples(path, linker, make_queries) for path in also or []]
     n_nil = sum(int(part.is_nil.sum()) for part in parts)
     message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
     was_calibrated, threshold = linker.decider.is_calibrated, linker.nil_threshold
     plain = linker.without_memory()  # corrections may come from these documents
     before = link_outcomes(linker.kb, documents, plain.link(queries))
-    choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
+    choose: Any = calibration.best_f1_threshold
+    if precision is not None:
+        choose = partial(calibration.precision_threshold, precision=precision)
+    refit_decision = calibration.refit_decision
 
     def all_weights(to_fit: Any, examples: Any) -> Any:
-        links = fit(to_fit, examples, choose=choose)
+        links = calibration.fit(to_fit, examples, choose=choose)
         # without NIL, P(right) would stay that of other weights
         return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[:1], choose=choose)
 
@@ -153,14 +142,14 @@ def calibrate(
             break
     else:
         why = "what is fitted on four fifths of the documents does not help on the last fifth"
-        if n_documents < FOLDS:
+        if n_documents < calibration.FOLDS:
             what = "answers are judged" if asked else "documents have mentions"
-            why = f"{n_documents} {what}, at least {FOLDS} are needed"
+            why = f"{n_documents} {what}, at least {calibration.FOLDS} are needed"
         message(f"Nothing has changed: {why}")
         refit, after = _nothing, before
-    if 0 < n_nil < FEW_NIL:
+    if 0 < n_nil < calibration.FEW_NIL:
         how: dict[Any, str] = {all_weights: "is unreliable. Use a larger corpus", threshold_only: "follows P(NIL)"}
-        message(f"Fewer than {FEW_NIL} NIL mentions: the threshold {how.get(refit, 'stays as it was')}")
+        message(f"Fewer than {calibration.FEW_NIL} NIL mentions: the threshold {how.get(refit, 'stays as it was')}")
     fitted = link_outcomes(linker.kb, documents, refit(linker, parts) or linker.without_memory().link(queries))
     learned = learned_state(linker)
     if linker.decider.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
@@ -182,7 +171,7 @@ def calibrate(
         "cross_fitted": after is not None,
         "changes": calibration_change(before, after or fitted),
     }
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _fold(argument: str) -> tuple[Path, Path]:
@@ -222,6 +211,13 @@ def _read(corpus: Path, linker: Any, make_queries: Callable[..., list[Any]]) -> 
         raise PelError(Errors.E620)
     message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
     return documents, queries, n_blank
+
+
+def _examples(corpus: Path, linker: Any, make_queries: Callable[..., list[Any]]) -> Any:
+    from ..linking.calibration import collect
+
+    documents, queries, _ = _read(corpus, linker, make_queries)
+    return collect(linker, queries, documents)
 
 
 def _nothing(*_: Any) -> None:

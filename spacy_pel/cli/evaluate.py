@@ -13,7 +13,7 @@ from ..types import NIL
 from ..util.console import percent
 from ._app import pel_cli
 from ._options import Corpus, IdColumn, InputFormat, Pipeline, Seed, TextColumn, argument, flag, option
-from ._output import JSON, emit, key_values, message, text_table
+from ._output import emit, key_values, message, text_table
 
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}
 
@@ -26,7 +26,6 @@ def evaluate(
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
     top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
     seed: Seed = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.
 
@@ -52,7 +51,7 @@ def evaluate(
         metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
     plot_run(read_run(output))
     message(f"Wrote {output}")
-    emit(metrics, as_json=as_json, text=_text)
+    emit(metrics, _text)
 
 
 def _text(metrics: dict[str, Any]) -> str:
@@ -67,9 +66,8 @@ def _text(metrics: dict[str, Any]) -> str:
     groups = [group for kind in metrics["mention_groups"].values() for group in kind.items()]
     lines = [head, key_values(shares), group_table("mentions of", groups, columns)]
     if types := metrics.get("mention_types"):
-        lines.append(
-            group_table("label", types.items(), ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1"))
-        )
+        columns = ("n_gold", "n_found", "typed_precision", "typed_recall", "typed_f1")
+        lines.append(group_table("label", types.items(), columns))
     return "\n".join([*lines, f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s"])
 
 
@@ -87,7 +85,6 @@ def estimate(
     format_name: InputFormat = "auto",
     text_column: TextColumn = None,
     id_column: IdColumn = None,
-    as_json: bool = JSON,
 ) -> None:
     """Estimate the accuracy of a pipeline on text without annotation, from P(right) of its answers.
 
@@ -105,9 +102,8 @@ def estimate(
     corpus = Corpus(texts, format_name, Columns(text_column, id_column))
     nlp, _, component = load_pipeline(pipeline)
     if not component.linker.decider.confidence.is_fitted:
-        message(
-            "P(right) of this pipeline is not calibrated, so the estimate is rough. Fit it with: spacy-pel calibrate"
-        )
+        why = "P(right) of this pipeline is not calibrated, so the estimate is rough"
+        message(f"{why}. Fit it with: spacy-pel calibrate")
     mentions: list[dict[str, Any]] = []
     n_documents = n_left_out = 0
     for processed in process_documents(nlp, corpus, batch_size=nlp.batch_size):
@@ -122,7 +118,7 @@ def estimate(
         by_label.setdefault(mention["label"] or NO_NAME, []).append(mention)
     labels = {name: _expected(group) for name, group in sorted(by_label.items(), key=lambda item: -len(item[1]))}
     result = {"n_documents": n_documents, "n_left_out": n_left_out, **_expected(mentions), "labels": labels}
-    emit(result, as_json=as_json, text=_expected_text)
+    emit(result, _expected_text)
 
 
 def _expected(mentions: Sequence[dict[str, Any]]) -> dict[str, Any]:

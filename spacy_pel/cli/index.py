@@ -11,7 +11,7 @@ from ..errors import Errors, PelError
 from ..util.files import folder_size
 from ._app import pel_cli
 from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, option
-from ._output import JSON, emit, key_values, message
+from ._output import emit, message
 from ._saved_pipeline import encoder_folder
 from ._settings import make_reader, split_names
 
@@ -30,7 +30,6 @@ def index(
     row_bytes: RowBytes = None,
     backend: Backend = None,
     update: Annotated[Path | None, option("FOLDER", "Reuse vectors of an index of this model with fp32 codes.")] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Embed the names of a knowledge base and write an index folder.
 
@@ -71,7 +70,7 @@ def index(
         message(f"Resumed: {encoder.n_resumed:,} vectors were computed before the interruption")
     counts = reusing.counts(built.rows) if reusing else {}
     result = {**built.meta, **counts, "megabytes": folder_size(out) / 1e6, "seconds": time.perf_counter() - started}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)
 
 
 def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None = None, *, like: Any = None) -> Any:

@@ -17,7 +17,7 @@ from ..util.files import files_below, folder_size, unexpected
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
-from ._output import JSON, emit, key_values, text_table
+from ._output import emit, key_values, text_table
 from .kb_facts import kb_facts, kb_text
 
 _N_CANDIDATES = 5
@@ -28,7 +28,6 @@ def explain(
     pipeline: Pipeline,
     text: Annotated[str, argument("TEXT", "The text to link.")],
     mention: Annotated[int | None, option("N", "Explain only this mention of the text; the first is 1.", min=1)] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling, and what
     each candidate is.
@@ -45,11 +44,11 @@ def explain(
     explanations = [component.explain(span) for span in (spans if mention is None else spans[mention - 1 : mention])]
     texts = [explanation.to_text(_N_CANDIDATES) for explanation in explanations] or ["No mentions were found."]
     shortened = [replace(one, candidates=one.candidates[:_N_CANDIDATES]) for one in explanations]
-    emit({"mentions": [asdict(one) for one in shortened]}, as_json=as_json, text=lambda _: "\n\n".join(texts))
+    emit({"mentions": [asdict(one) for one in shortened]}, lambda _: "\n\n".join(texts))
 
 
 @pel_cli.command("verify", rich_help_panel="Link")
-def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
+def verify(path: PipelineOrFolder) -> None:
     """Read every file and compare its size and SHA-256 hash with the manifest.
 
     The files of spaCy's own components have no manifest.
@@ -62,14 +61,13 @@ def verify(path: PipelineOrFolder, as_json: bool = JSON) -> None:
     covered = {Path(folder["folder"]) for folder in folders}
     files = (file for file in files_below(path) if file.is_file() and not is_hidden(file, path))
     n_others = sum(covered.isdisjoint(file.parents) for file in files)
-    emit({"folders": folders, "files_without_manifest": n_others}, as_json=as_json, text=_text)
+    emit({"folders": folders, "files_without_manifest": n_others}, _text)
 
 
 def _text(result: dict[str, Any]) -> str:
-    rows = [
-        [one["folder"], one["kind"], str(one["files"]), _megabytes(one["bytes"]), "as saved"]
-        for one in result["folders"]
-    ]
+    cells = ([str(one[key]) for key in ("folder", "kind", "files")] for one in result["folders"])
+    sizes = (_megabytes(one["bytes"]) for one in result["folders"])
+    rows = [[*row, size, "as saved"] for row, size in zip(cells, sizes, strict=True)]
     table = text_table(["folder", "kind", "files", "size", ""], rows, numbers=False)
     return f"{table}\n{result['files_without_manifest']} files of spaCy's own have no manifest."
 
@@ -79,7 +77,7 @@ _N_NAMES = 3  # in the text that is linked
 
 
 @pel_cli.command("info", rich_help_panel="Link")
-def info(ctx: typer.Context, path: PipelineOrFolder, as_json: bool = JSON) -> None:
+def info(ctx: typer.Context, path: PipelineOrFolder) -> None:
     """Show what a pipeline is made of, and what it needs: load time, memory, and the time of the first link, measured
     now in a process of its own.
 
@@ -93,9 +91,9 @@ def info(ctx: typer.Context, path: PipelineOrFolder, as_json: bool = JSON) -> No
         # imports and memory of this process would not count
         with ProcessPoolExecutor(1, get_context("spawn"), import_code, (ctx.meta[CODE],)) as process:
             result = process.submit(pipeline_facts, path).result()
-        emit(result, as_json=as_json, text=pipeline_text)
+        emit(result, pipeline_text)
     elif (path / MANIFEST).is_file():
-        emit(_folder_facts(path), as_json=as_json, text=_folder_text)
+        emit(_folder_facts(path), _folder_text)
     else:
         other = "a file" if path.exists() else "no such folder"
         got = "a folder without config.cfg and manifest.json" if path.is_dir() else other

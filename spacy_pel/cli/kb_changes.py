@@ -15,7 +15,7 @@ from . import _options as options
 from ._app import kb_cli
 from ._kb import open_kb, reader_of_all, recorded, source_record
 from ._options import Below, NewKB, Settings, Texts, argument, flag, option
-from ._output import JSON, count_with_examples, emit, key_values, message, plain
+from ._output import count_with_examples, emit, key_values, message, plain
 from ._settings import make_reader, parse_settings, split_names
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _READERS = (
 
 Reader = Annotated[str | None, option("NAME", f"The format. Default: by the file's name. {_READERS}")]
 Types = Annotated[Texts, option("NAME", "Only entities of these types, separated by commas, or st21pv.")]
+Sources = Annotated[Texts, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")]
+Languages = Annotated[Texts, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")]
 SourceName = Annotated[
     str | None, option("NAME", "Of which source FILE is a release. Default: as the files say, or the file's name.")
 ]
@@ -64,17 +66,12 @@ def kb_build(
     files: Annotated[list[Path], argument("FILE", "The source files; for umls the META folder.")],
     reader: Reader = None,
     types: Types = None,
-    sources: Annotated[
-        Texts, option("NAME", "Only these source vocabularies, separated by commas (umls, rxnorm).")
-    ] = None,
-    languages: Annotated[
-        Texts, option("NAME", "Only names in these languages, separated by commas (umls, rf2).")
-    ] = None,
+    sources: Sources = None,
+    languages: Languages = None,
     id_prefix: IdPrefix = "",
     below: Below = None,
     settings: Settings = None,
     licence: options.Licence = None,
-    as_json: bool = JSON,
 ) -> None:
     """Build a knowledge base from source files.
 
@@ -89,7 +86,7 @@ def kb_build(
     kb = build_kb(made, files, out, about=about, below=below or (), show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)
 
 
 @contextmanager
@@ -147,7 +144,6 @@ def kb_add(
     retire_missing: Annotated[bool, flag("--retire-missing", "FILE is a whole release: retire what it lacks.")] = False,
     replace: Annotated[bool, flag("--replace", "Replace known entities by what FILE says of them.")] = False,
     as_edits: Annotated[bool, flag("--as-edits", "Record your own changes, which later releases do not undo.")] = False,
-    as_json: bool = JSON,
 ) -> None:
     """Add, replace and retire entities, from a release of the source or a file of changes.
 
@@ -181,7 +177,7 @@ def kb_add(
     if reader is None and is_inventory(files[0]):
         if any((types, id_prefix, below, settings, source_name, licence, retire_missing, replace, as_edits)):
             raise PelError(Errors.E687.format(path=files[0]))
-        emit(_add_abbreviations(kb, files), as_json=as_json, text=key_values)
+        emit(_add_abbreviations(kb, files))
         return
     reader = reader or reader_of_all(files)
     given = _settings_of(settings, {"types": types, "id_prefix": id_prefix}) | ({"below": below} if below else {})
@@ -223,7 +219,7 @@ def kb_add(
         "entities": len(opened),
         "fingerprint": opened.fingerprint,
     }
-    emit(result, as_json=as_json, text=_update_text)
+    emit(result, _update_text)
 
 
 def _add_abbreviations(path: Path, files: list[Path]) -> dict[str, Any]:
@@ -265,9 +261,7 @@ def _update_text(result: dict[str, Any]) -> str:
 
 @kb_cli.command("edits")
 def kb_edits(
-    kb: options.KBOrPipeline,
-    drop: Annotated[Texts, option("ID", "Undo the edits of this entity (repeatable).")] = None,
-    as_json: bool = JSON,
+    kb: options.KBOrPipeline, drop: Annotated[Texts, option("ID", "Undo the edits of this entity (repeatable).")] = None
 ) -> None:
     """List the entities that were edited: added, replaced, renamed or retired in Python or with
     `kb add --as-edits`. Edits outlast later releases of the source.
@@ -277,13 +271,13 @@ def kb_edits(
     if not drop:
         opened = open_kb(kb)
         edits = [_edit_record(opened, entity_id) for entity_id in opened.edits]
-        emit({"edits": edits}, as_json=as_json, text=lambda _: "\n".join(map(_line, edits)) or "no edits")
+        emit({"edits": edits}, lambda _: "\n".join(map(_line, edits)) or "no edits")
         return
     with changed_kb(kb) as (changed, _):
         dropped = [_edit_record(changed, edited) for edited in dict.fromkeys(drop) if edited in changed.edits]
         changed.withdraw(drop)
     lines = [*(f"dropped  {_line(edit)}" for edit in dropped), f"edits left: {len(changed.edits):,}"]
-    emit({"dropped": dropped, "n_edits": len(changed.edits)}, as_json=as_json, text=lambda _: "\n".join(lines))
+    emit({"dropped": dropped, "n_edits": len(changed.edits)}, lambda _: "\n".join(lines))
 
 
 def _edit_record(kb: Any, entity_id: str) -> dict[str, Any]:
@@ -308,7 +302,6 @@ def kb_migrate(
     old: options.OldKB,
     new: options.CurrentKB,
     output: Annotated[Path | None, option("FILE", "[default: LINKS with .migrated in its name]")] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Replace retired ids in old results by their successors.
 
@@ -338,7 +331,7 @@ def kb_migrate(
     counts = {"documents": migration.n_documents, "mentions": migration.n_mentions, "changed": migration.n_changed}
     retired, unknown = (dict(counter.most_common()) for counter in (migration.retired, migration.unknown))
     ids = {"replaced": migration.replaced, "retired": retired, "unknown": unknown}
-    emit({**counts, **ids, "output": str(target)}, as_json=as_json, text=_migration_text)
+    emit({**counts, **ids, "output": str(target)}, _migration_text)
 
 
 def _migrate_file(migration: Any, links: Path, target: Path, to: str) -> None:

@@ -12,7 +12,7 @@ from ..util import read_json
 from ._app import kb_cli
 from ._kb import open_kb
 from ._options import CurrentKB, KBOrPipeline, OldKB, Texts, argument, flag, option
-from ._output import JSON, count_with_examples, emit, first_rows, key_values, message, text_table, type_rows
+from ._output import count_with_examples, emit, first_rows, key_values, message, text_table, type_rows
 from ._settings import parse_settings
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @kb_cli.command("info")
-def kb_info(kb: KBOrPipeline, as_json: bool = JSON) -> None:
+def kb_info(kb: KBOrPipeline) -> None:
     """Show counts, types, source, licence and fingerprint of a knowledge base.
 
     With it come how many codes of each other vocabulary there are, and how many abbreviations a pipeline knows.
@@ -30,7 +30,7 @@ def kb_info(kb: KBOrPipeline, as_json: bool = JSON) -> None:
     result = kb_facts(open_kb(kb))
     if (kb / "config.cfg").is_file() and (index := saved_part(kb, "index")) is not None:
         result["abbreviations"] = read_json(index / "meta.json").get("abbreviations", 0)
-    emit(result, as_json=as_json, text=kb_text)
+    emit(result, kb_text)
 
 
 def kb_facts(kb: "KnowledgeBase") -> dict[str, Any]:
@@ -60,7 +60,6 @@ def kb_licences(
     allow: Annotated[
         Texts, option("NAME", "This source may be passed on, though its licence is not known (repeatable).")
     ] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Show whose names are in a knowledge base, and fail if a licence forbids that they are passed on or is not known.
 
@@ -72,7 +71,7 @@ def kb_licences(
 
     sources = open_kb(kb).sources
     lines = {source["name"]: source_line(source) for source in sources}
-    emit({"sources": sources}, as_json=as_json, text=lambda _: key_values(lines))
+    emit({"sources": sources}, lambda _: key_values(lines))
     check_may_be_passed_on(sources, allow or ())
 
 
@@ -82,7 +81,6 @@ def kb_show(
     entity_id: Annotated[
         str, argument("ID", "An id, live or retired; or a name or code, such as MESH:D001241, that one entity has.")
     ],
-    as_json: bool = JSON,
 ) -> None:
     """Show an entity: names, types, definition, codes of other vocabularies, and its place among broader and
     narrower ones. A retired id shows its successor, or what it was. Of a pipeline, also what annotated text calls it.
@@ -110,7 +108,7 @@ def kb_show(
         result["successor_of"] = entity_id
     if is_retired:
         result["retired"] = "without a successor"
-    emit(result, as_json=as_json, text=_entity_text)
+    emit(result, _entity_text)
 
 
 def _entity_text(result: dict[str, Any]) -> str:
@@ -144,7 +142,6 @@ def kb_check(
     strict: Annotated[bool, flag("--strict", "Exit with 1 if there is an error.")] = False,
     most: Annotated[Texts, option("KIND=N", "Exit with 1 if there are more of this kind (repeatable).")] = None,
     top: Annotated[int, option("N", "How many of the worst cases of each kind to list.", min=0)] = 10,
-    as_json: bool = JSON,
 ) -> None:
     """Look for what is wrong with a knowledge base: names and codes that several entities have, damaged names, too many
     names, circles, and redirects that lead nowhere.
@@ -159,7 +156,7 @@ def kb_check(
     if wrong := [kind for kind, n in bounds.items() if kind not in KINDS or type(n) is not int]:
         raise PelError(Errors.E129.format(got=f"{wrong[0]}={bounds[wrong[0]]}", known=", ".join(KINDS)))
     findings = check(open_kb(kb), top=top, show_progress=True)
-    emit({"findings": list(map(asdict, findings))}, as_json=as_json, text=_check_text)
+    emit({"findings": list(map(asdict, findings))}, _check_text)
     bounds = {one.kind: 0 for one in findings if strict and one.level == "error"} | bounds
     if above := [f"{one.kind} {one.count:,}" for one in findings if one.count > bounds.get(one.kind, one.count)]:
         message(f"Too many: {', '.join(above)}")
@@ -182,7 +179,6 @@ def kb_diff(
     old: OldKB,
     new: CurrentKB,
     limit: Annotated[int, option("N", "Maximum number of ids printed of each kind.", min=0)] = 20,
-    as_json: bool = JSON,
 ) -> None:
     """Show which entities were added, removed or changed, by id.
 
@@ -200,7 +196,7 @@ def kb_diff(
         names = [kb[entity_id].canonical_name for kb in (before, after) if kb.resolve(entity_id) == entity_id]
         return " -> ".join(dict.fromkeys(names))
 
-    emit(result, as_json=as_json, text=lambda shown: _diff_text(shown, limit, name))
+    emit(result, lambda shown: _diff_text(shown, limit, name))
 
 
 def _diff_text(result: dict[str, Any], limit: int, name: Callable[[str], str]) -> str:

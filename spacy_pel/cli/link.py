@@ -10,7 +10,7 @@ from ..errors import Errors, PelError, Warnings, listed
 from ..pipeline.saved import load_pipeline, pipeline_folder
 from ._app import CODE, pel_cli
 from ._options import PIPELINE, IdColumn, InputFormat, Overwrite, Resume, Settings, TextColumn, argument, option
-from ._output import JSON, emit, key_values, link_table, message
+from ._output import emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline
 
 _N_CANDIDATES = 5
@@ -28,7 +28,6 @@ def demo(
         option("PIPELINE", "[default: en_pel_medmentions, or assets/pel_medmentions]", parser=pipeline_folder),
     ] = None,
     output: Annotated[Path, option("FOLDER", "Folder for the results.")] = Path("demo"),
-    as_json: bool = JSON,
 ) -> None:
     """Link texts, print a table, and write links.jsonl and the page links.html.
 
@@ -59,7 +58,7 @@ def demo(
     with atomic_path(output / "links.html") as part:
         part.write_text(page, encoding="utf8")
     message(f"Wrote {output / 'links.jsonl'} and {output / 'links.html'}")
-    emit({"documents": records}, as_json=as_json, text=lambda result: _tables(result, kb))
+    emit({"documents": records}, lambda result: _tables(result, kb))
 
 
 def _tables(result: dict[str, Any], kb: Any) -> str:
@@ -101,7 +100,6 @@ def link(
     part_size: Annotated[int | None, option("N", "Documents per saved part. [default: 2%, 10 to 1,000]", min=1)] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
-    as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates; each row of a
     .csv or .tsv output is a mention.
@@ -140,4 +138,4 @@ def link(
         named = listed(shown, len(left_out), "; ")
         message(Warnings.W605.format(n=n, shown=named, path=result.get("left_out_in", "--json")))
     counted = {"output": output, **result, **({"left_out": len(left_out)} if left_out else {})}
-    emit({"output": output, **result}, as_json=as_json, text=lambda _: key_values(counted))
+    emit({"output": output, **result}, lambda _: key_values(counted))

@@ -13,7 +13,7 @@ from ..util import atomic_path
 from ._app import pel_cli
 from ._kb import reader_of, source_record
 from ._options import Below, Licence, NewPipeline, Overwrite, Settings, argument, flag, option
-from ._output import JSON, emit, key_values, link_table, message
+from ._output import emit, key_values, link_table, message
 from ._saved_pipeline import default_pipeline, encoder_folder
 from ._settings import make_reader, parse_settings
 
@@ -63,7 +63,6 @@ def quickstart(
     below: Below = None,
     licence: Licence = None,
     overwrite: Overwrite = False,
-    as_json: bool = JSON,
 ) -> None:
     """Make a pipeline (knowledge base, index, finder of mentions) from a table or an ontology, without training.
 
@@ -115,7 +114,7 @@ def quickstart(
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
     facts["NIL"] = _NIL_OF_NAMES if ner is None else _NIL_OF_SMALL if len(kb) < _SMALL else _NIL_OF_DETECTOR
     shown = (key_values(facts), doc.text, link_table(mentions, kb), result["python"])
-    emit(result, as_json=as_json, text=lambda _: "\n\n".join(shown))
+    emit(result, lambda _: "\n\n".join(shown))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._options import IdColumn, Pipeline, Texts, check_needs, flag, option
-from ._output import JSON, emit, message
+from ._output import emit, message
 from .terms import ContextColumn, TermColumn, TypeColumn
 
 
@@ -33,7 +33,6 @@ def serve(
     timeout: Annotated[float, option("NUMBER", "Seconds to answer a request.", min=0.1)] = 60.0,
     receive_timeout: Annotated[float, option("NUMBER", "Seconds for the body of a request.", min=0.1)] = 20.0,
     queue: Annotated[int, option("N", "Requests that may wait for the model.", min=1)] = 16,
-    as_json: bool = JSON,
 ) -> None:
     """Open a pipeline in the browser: link texts, see the evidence, correct links, undo corrections.
 
@@ -73,13 +72,12 @@ def serve(
         app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or (), review=review)
         if not is_local(host):
             message("Anyone who reaches this machine can read and correct. See docs/serve.md before you continue.")
-        message(
-            f"New corrections {'are saved in the pipeline' if save else 'last until the server stops (see --save)'}"
-        )
+        until = "are saved in the pipeline" if save else "last until the server stops (see --save)"
+        message(f"New corrections {until}")
         shown = f"[{host}]" if ":" in host else host
         port, page = listening.getsockname()[1], "/review" if terms else ""
         result: dict[str, Any] = {"url": f"http://{shown}:{port}{page}", "host": host, "port": port}
-        emit(result, as_json=as_json, text=lambda shown: str(shown["url"]))
+        emit(result, lambda shown: str(shown["url"]))
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises what stopped it again; that end was asked for
             signal.signal(number, lambda *_: None)
         make_server(app, limits).run(sockets=[listening])

@@ -14,7 +14,7 @@ from ..util import counted_form, locked, logger, numbered_jsonl
 from ..util.files import ending_of
 from ._app import pel_cli
 from ._options import Pipeline, argument, flag, option
-from ._output import JSON, emit, key_values, message, plain, text_table
+from ._output import emit, message, plain, text_table
 
 _SHOWN = 20  # forms that decide in their own texts only
 
@@ -34,7 +34,6 @@ def teach(
     by: Annotated[str, option("NAME", "Who corrected them, for the log.")] = "",
     list_learned: Annotated[bool, flag("--list", "List the corrections in effect; change nothing.")] = False,
     undo: Annotated[list[int] | None, option("ID", "Undo this correction (repeatable).")] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Make corrected mentions count at once, without training. List or undo them.
 
@@ -57,7 +56,7 @@ def teach(
     if not list_learned:
         check_may_change(pipeline)
     if corrections is not None:
-        emit(_learn(pipeline, corrections, by, always=always), as_json=as_json, text=key_values)
+        emit(_learn(pipeline, corrections, by, always=always))
         return
     with locked(pipeline):  # nobody replaces the folder meanwhile
         read_learned(pipeline)  # checks the folder
@@ -67,12 +66,12 @@ def teach(
             undone = memory.undo(undo, by=by)
             save_memory(folder, memory, n_lines=n_lines)
             result = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
-            emit(result, as_json=as_json, text=key_values)
+            emit(result)
             return
         priors = AliasPriors.from_disk(folder / "index") if (folder / "index").exists() else None
         known = memory.learned_mentions(KnowledgeBase.from_disk(folder / "kb"), priors)
         listed = [asdict(entry) | asdict(known.reach(entry.id)) for entry in memory.learned]
-    emit({"learned": listed}, as_json=as_json, text=_table)
+    emit({"learned": listed}, _table)
 
 
 def _learn(pipeline: Path, path: Path, by: str, *, always: bool) -> dict[str, Any]:
@@ -199,8 +198,7 @@ def _correction(record: dict[str, Any], where: str, *, strict: bool) -> Any:
 
 def _table(result: dict[str, Any]) -> str:
     keys = ("id", "at", "by", "doc", "text", "before", "after", "decides", "agreeing", "rival", "n_rival", "context")
-    learned = [
-        mention | {"agreeing": "{n_agreeing} of {n_corrections}".format(**mention)} for mention in result["learned"]
-    ]
+    agreeing = "{n_agreeing} of {n_corrections}"
+    learned = [mention | {"agreeing": agreeing.format(**mention)} for mention in result["learned"]]
     rows = [[plain(mention[key]) for key in keys] for mention in learned]
     return text_table(keys, rows, numbers=False) if rows else "Nothing has been learned."

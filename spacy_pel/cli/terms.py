@@ -10,7 +10,7 @@ import typer
 from ..errors import Errors, PelError
 from ._app import CODE, pel_cli
 from ._options import IdColumn, Overwrite, Resume, argument, flag, option
-from ._output import JSON, emit, key_values, message, plain, text_table
+from ._output import emit, key_values, message, plain, text_table
 from .quickstart import pipeline_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def map_terms(
     n_process: Annotated[int, option("N", "Number of processes.", min=1)] = 1,
     resume: Resume = False,
     overwrite: Overwrite = False,
-    as_json: bool = JSON,
 ) -> None:
     """Map a list of terms to ids: one answer a row, with P(right), what it rests on, and alternatives.
 
@@ -78,7 +77,7 @@ def map_terms(
         result = LocalEngine(n_process=n_process)(job)
     counts = {"terms": result["documents"], "mapped": result["mentions"] - result["nil"], "nil": result["nil"]}
     rate = {"seconds": result["seconds"], "terms_per_second": result["documents_per_second"]}
-    emit({"output": output, **counts, **rate}, as_json=as_json, text=key_values)
+    emit({"output": output, **counts, **rate})
 
 
 @pel_cli.command("check", rich_help_panel="Link")
@@ -91,7 +90,6 @@ def check(
     term_column: TermColumn = None,
     id_column: Annotated[str | None, option("NAME", "Column of the id. [default: id, kb_id or object_id]")] = None,
     strict: Annotated[bool, flag("--strict", "Exit with 1 if a pair disagrees.")] = False,
-    as_json: bool = JSON,
 ) -> None:
     """Check whether ids are what texts mean: P(right) of each, a verdict, and the better id. The most doubtful first.
 
@@ -126,7 +124,7 @@ def check(
     if report is not None:
         write_records(report, rows)
     verdicts = dict(Counter(one.verdict for one in found).most_common())
-    emit({"pairs": len(rows), "verdicts": verdicts, "checked": rows}, as_json=as_json, text=_text)
+    emit({"pairs": len(rows), "verdicts": verdicts, "checked": rows}, _text)
     if strict and (n := sum(one.disagrees for one in found)):
         message(f"{n:,} of {len(found):,} pairs disagree")
         raise typer.Exit(1)

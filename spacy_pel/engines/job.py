@@ -125,12 +125,8 @@ class LinkRun:
         nlp, _, component = self.pipeline
         if terms := job.terms:
             terms = replace(terms, reviewed=usable_review(terms.reviewed, rows, component.kb))
-        self.job = job = replace(
-            job,
-            codes=Codes(component.kb, job.codes).names,
-            terms=terms,
-            part_size=job.part_size or min(1000, max(10, self._n_documents // 50)),
-        )
+        codes, size = Codes(component.kb, job.codes).names, job.part_size or min(1000, max(10, self._n_documents // 50))
+        self.job = job = replace(job, codes=codes, terms=terms, part_size=size)
         self.batch_size = batch_size or min(nlp.batch_size, 64)
         self.settings = {
             "input": corpus.fingerprint,
@@ -238,9 +234,5 @@ class PartLinker:
 def pipeline_fingerprint(nlp: Any, component: Any) -> str:
     """A hash of all that decides how a pipeline links."""
     linker = component.linker
-    return fingerprint(
-        nlp.config.to_str(),
-        *linker.fingerprints.values(),
-        learned_state(linker),
-        *([linker.reranker.ranker.fingerprint] if linker.reranker else []),
-    )
+    ranker = [linker.reranker.ranker.fingerprint] if linker.reranker else []
+    return fingerprint(nlp.config.to_str(), *linker.fingerprints.values(), learned_state(linker), *ranker)

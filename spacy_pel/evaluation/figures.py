@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
+from ..types import Numbers
 from ..util import atomic_path
 from .metrics.all_metrics import precision_recall_curve
 from .metrics.probabilities import ACCURACIES, RankedAnswers, reliability_curve
@@ -101,9 +101,8 @@ def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple[Figure, Axes]:
         keys = (key for key in metrics if key.startswith("recall@") and key[7:].isdigit())
         ks = sorted(int(key[7:]) for key in keys)
         every_k.update(ks)
-        value, low, high = (
-            [100 * metrics.get(f"recall@{k}{end}", np.nan) for k in ks] for end in ("", "_low", "_high")
-        )
+        ends = ("", "_low", "_high")
+        value, low, high = ([100 * metrics.get(f"recall@{k}{end}", np.nan) for k in ks] for end in ends)
         line = axes.plot(ks, value, marker="o", label=name)[0]
         axes.fill_between(ks, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set_xscale("log", base=2)
@@ -191,6 +190,6 @@ def risk_figure(runs: Mapping[str, Outcomes]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _shown(n: int) -> NDArray[np.int64]:
+def _shown(n: int) -> Numbers:
     """Which points of a curve are drawn; more than 2,000 cannot be seen."""
     return np.unique(np.linspace(0, max(0, n - 1), min(n, 2000)).astype(np.int64))

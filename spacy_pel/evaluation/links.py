@@ -38,8 +38,7 @@ def entity_url(entity_id: str) -> str | None:
         The address; None if no pattern matches.
     """
     for pattern, url in ENTITY_URLS:
-        found = re.fullmatch(pattern, entity_id)
-        if found:
+        if found := re.fullmatch(pattern, entity_id):
             return url.replace("{id}", quote(found.group(1), safe=":"))
     return None
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..types import NIL, Flags, Floats
+from ..types import NIL, Flags, Floats, Numbers
 from ..util import atomic_path, read_json, read_jsonl
 
 
@@ -129,8 +128,8 @@ class Outcomes(NamedTuple):
     set_size: (n,) int64, its size; 0 = there is no set.
     """
 
-    document: NDArray[np.int64]
-    rank: NDArray[np.int64]
+    document: Numbers
+    rank: Numbers
     is_nil: Flags
     called_nil: Flags
     nil_score: Floats
@@ -138,7 +137,7 @@ class Outcomes(NamedTuple):
     correct: Flags
     probability: Floats
     covered: Flags
-    set_size: NDArray[np.int64]
+    set_size: Numbers
 
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> "Outcomes":

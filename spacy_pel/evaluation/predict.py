@@ -201,19 +201,11 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     """
     resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
-    return Prediction(
-        document.id,
-        mention.start,
-        mention.end,
-        document.text[mention.start : mention.end],
-        mention.label,
-        gold,
-        kb_id="",
-        composite=mention.composite,
-        seen=bool(gold) and is_seen(gold),
-        outside=[entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None],
-        types=sorted({name for entity_id in gold for name in kb[entity_id].types}),
-    )
+    outside = [entity_id for entity_id, live in zip(mention.ids, resolved, strict=True) if live is None]
+    types = sorted({name for entity_id in gold for name in kb[entity_id].types})
+    place = (document.id, mention.start, mention.end, document.text[mention.start : mention.end], mention.label)
+    about: Any = {"composite": mention.composite, "seen": bool(gold) and is_seen(gold)}
+    return Prediction(*place, gold, kb_id="", outside=outside, types=types, **about)
 
 
 def link_outcomes(kb: KnowledgeBase, documents: Iterable[Document], links: Iterable[Link]) -> Outcomes:

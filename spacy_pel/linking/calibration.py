@@ -8,12 +8,11 @@ from logging import INFO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..kb.compare import prefix_hint, warn_of_other_ids
-from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Rows, Scores
+from ..types import LABEL_TYPE, NIL, CandidateTable, Document, Flags, Numbers, Rows, Scores
 from ..util import logger, normalize_alias
 from ..util.arrays import numbered
 from .combiner import is_gold, right_first
@@ -21,18 +20,18 @@ from .confidence import AnswerScores, Confidence, answer_features
 from .decider import Decider, Ranked
 from .linker import Linker
 from .mention_types import LabelTypes
-from .query import Link, MentionQuery
+from .query import Link, MentionQuery, Queries
 from .reranker import Reranker
 from .track_record import Outcome, TrackRecord
 
 FOLDS = 5  # of the documents
-ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
+ChooseThreshold = Callable[[Scores, Flags], float]
 
 
 # -- NIL thresholds from a development set -----------------------------------------------------------
 
 
-def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
+def best_f1_threshold(nil_scores: Scores, is_nil: Flags) -> float:
     """Choose the threshold that maximises F1 of the NIL class, when a mention is NIL iff its
     score is above the threshold.
 
@@ -56,7 +55,7 @@ def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
     return _below(ranked, int(np.argmax(f1)))
 
 
-def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precision: float) -> float:
+def precision_threshold(nil_scores: Scores, is_nil: Flags, *, precision: float) -> float:
     """Choose the lowest threshold whose NIL precision reaches the stated one: of all such
     thresholds it finds the most NIL mentions.
 
@@ -85,7 +84,7 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
     return _below(ranked, int(enough[-1]))
 
 
-def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
+def _ranked(nil_scores: Scores, is_nil: Flags) -> tuple:
     """The scores, highest first, and the number of NIL mentions up to each."""
     n_nil = int(is_nil.sum())
     if n_nil == 0:
@@ -123,7 +122,7 @@ class Examples:
     table: CandidateTable
     gold: list[Rows]
     documents: list[Any]
-    composite: NDArray[np.bool_]
+    composite: Flags
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -134,7 +133,7 @@ class Examples:
         return [query.surface for query in self.queries]
 
     @property
-    def is_nil(self) -> NDArray[np.bool_]:
+    def is_nil(self) -> Flags:
         """(n,), True where the entity is not in the KB."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
 
@@ -145,22 +144,17 @@ class Examples:
 
     def take(self, rows: Rows) -> "Examples":
         """The mentions of the given positions only."""
-        return Examples(
-            self.kb,
-            [self.queries[i] for i in rows],
-            self.table.take(rows),
-            [self.gold[i] for i in rows],
-            [self.documents[i] for i in rows],
-            self.composite[rows],
-        )
+        lists: Any = (self.queries, self.gold, self.documents)
+        queries, gold, documents = ([items[i] for i in rows] for items in lists)
+        return Examples(self.kb, queries, self.table.take(rows), gold, documents, self.composite[rows])
 
     @property
-    def document_numbers(self) -> NDArray[np.int64]:
+    def document_numbers(self) -> Numbers:
         """(n,), the documents numbered in the order of their first mention."""
         return numbered(self.documents)[1]
 
     @property
-    def folds(self) -> NDArray[np.int64]:
+    def folds(self) -> Numbers:
         """(n,), which fifth of the documents each mention is in."""
         return self.document_numbers % FOLDS
 
@@ -172,7 +166,7 @@ class Examples:
             yield own, self.take(own), self.take(np.flatnonzero(folds != number))
 
 
-def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
+def collect(linker: Linker, queries: Queries, documents: Sequence[Document]) -> Examples:
     """Find the evidence for the gold mentions of documents. Learned mentions do not count: the documents that
     they were corrected in may be among these.
 
@@ -188,25 +182,17 @@ def collect(linker: Linker, queries: Sequence[MentionQuery], documents: Sequence
         PelError: if no mention's entity is in the KB.
     """
     mentions = [(document.id, mention) for document in documents for mention in document.mentions]
-    gold = [linker.gold_rows(mention.ids) for _, mention in mentions]
-    outside = [
-        mention.ids[0] for (_, mention), rows in zip(mentions, gold, strict=True) if mention.ids and not len(rows)
-    ]
+    ids = [mention.ids for _, mention in mentions]
+    gold = list(map(linker.gold_rows, ids))
+    outside = [given[0] for given, rows in zip(ids, gold, strict=True) if given and not len(rows)]
     example = outside[0] if outside else ""
     if not any(map(len, gold)):
         raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(linker.kb, example)))
-    n_with_ids = sum(bool(mention.ids) for _, mention in mentions)
-    warn_of_other_ids(linker.kb, n_outside=len(outside), n=n_with_ids, example=example)
+    warn_of_other_ids(linker.kb, n_outside=len(outside), n=sum(map(bool, ids)), example=example)
     plain = linker.without_memory()
     read, _ = plain.finder.read(queries)
-    return Examples(
-        linker.kb,
-        read,
-        plain.evidence(read),
-        gold,
-        [original for original, _ in mentions],
-        np.array([mention.composite for _, mention in mentions], dtype=np.bool_),
-    )
+    composite = np.array([mention.composite for _, mention in mentions], dtype=np.bool_)
+    return Examples(linker.kb, read, plain.evidence(read), gold, [original for original, _ in mentions], composite)
 
 
 def fit(linker: Linker, parts: Sequence[Examples], *, choose: ChooseThreshold = best_f1_threshold) -> list[Link]:
@@ -283,14 +269,11 @@ def _by_part(parts: Sequence[Examples], scores: Scores) -> list[Scores]:
 def _joined(parts: Sequence[Examples]) -> Examples:
     """The mentions of all parts, in order, whose documents are all different. Rows of a KB are compared within
     a mention only, so that the KBs may differ; that of the first part stands for all."""
-    return Examples(
-        parts[0].kb,
-        [query for part in parts for query in part.queries],
-        CandidateTable.concatenate([part.table for part in parts]),
-        [rows for part in parts for rows in part.gold],
-        [(number, document) for number, part in enumerate(parts) for document in part.documents],
-        np.concatenate([part.composite for part in parts]),
-    )
+    queries = [query for part in parts for query in part.queries]
+    table = CandidateTable.concatenate([part.table for part in parts])
+    gold = [rows for part in parts for rows in part.gold]
+    documents = [(number, document) for number, part in enumerate(parts) for document in part.documents]
+    return Examples(parts[0].kb, queries, table, gold, documents, np.concatenate([part.composite for part in parts]))
 
 
 # -- cross-fitting: what is learned from the other documents --------------------------------

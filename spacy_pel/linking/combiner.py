@@ -39,11 +39,10 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Floats, Rows, Scores
+from ..types import LABEL_TYPE, MENTION_TYPE, TOPIC, CandidateTable, Flags, Floats, Rows, Scores
 from ..util.arrays import ranks, softmax
 from ..util.config import check_range
 
@@ -121,7 +120,7 @@ class LinearCombiner:
         """(n, k) each, what a feature adds to the logits: weight times value."""
         return {name: self.weights[name] * values for name, values in linear_features(table).items()}
 
-    def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
+    def fit(self, table: CandidateTable, gold: Sequence[Rows]) -> None:
         """Learn the weights. Mentions without a gold entity among their candidates are left out.
 
         Evidence that no mention has keeps its default weight. So do formulas in a few mentions: one that is
@@ -206,9 +205,7 @@ def _with_names(prior: Floats, seen: Floats, called: Floats) -> Floats:
     return weight * prior + (1.0 - weight) * called / np.maximum(n_called, 1.0)
 
 
-def conditional_logit(
-    weights: Floats, matrix: Floats, filled: NDArray[np.bool_], right: NDArray[np.bool_], l2: float
-) -> tuple[float, Floats]:
+def conditional_logit(weights: Floats, matrix: Floats, filled: Flags, right: Flags, l2: float) -> tuple[float, Floats]:
     """Mean of -log P(gold) over mentions, plus l2 / 2 |w|²; with its gradient.
 
     Args:
@@ -228,7 +225,7 @@ def conditional_logit(
     return loss + 0.5 * l2 * weights @ weights, gradient + l2 * weights
 
 
-def is_gold(kb_rows: Rows, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def is_gold(kb_rows: Rows, gold: Sequence[Rows]) -> Flags:
     """(n, k) is the candidate one of the gold entities of its mention?"""
     most = max(1, max(map(len, gold), default=1))
     wanted = np.full((len(gold), most), -2, dtype=np.int64)  # no candidate has this row
@@ -238,7 +235,7 @@ def is_gold(kb_rows: Rows, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool
     return reduce(np.logical_or, (kb_rows == column[:, None] for column in wanted.T))
 
 
-def right_first(table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def right_first(table: CandidateTable, scores: Scores, gold: Sequence[Rows]) -> Flags:
     """(n,) is the candidate with the best score one of the mention's gold entities?
     A tie goes to the earlier candidate; False without candidates."""
     first = scores.argmax(axis=1)[:, None]

@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..abbreviations.definitions import looks_short
 from ..errors import Errors, PelError
 from ..index.annotated_text import AliasPriors
 from ..kb import KnowledgeBase
-from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Rows, Scores
+from ..types import MENTION_TYPE, NIL, CandidateTable, Flags, Floats, Numbers, Rows, Scores
 from ..util import normalize_alias
 from ..util.arrays import ranks, segment_sum
 from .combiner import is_gold
 from .nil import logistic, rounded
-from .query import MentionQuery
+from .query import Queries
 
 # Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
 # a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set.
@@ -112,11 +111,8 @@ class Confidence:
         if not self.link_weights:
             return Trust(best * (1.0 - nil_scores), nil_scores, np.zeros(len(best), dtype=np.bool_))
         (bias, *weights), (nil_bias, of_nil) = self.link_weights, self.nil_weights
-        logits = [
-            bias + (answer_features(table, shares, nil_scores) * weights).cumsum(axis=1)[:, -1],
-            nil_bias + of_nil * logit(nil_scores),
-        ]
-        link, nil = logistic(np.stack(logits))
+        of_link = bias + (answer_features(table, shares, nil_scores) * weights).cumsum(axis=1)[:, -1]
+        link, nil = logistic(np.stack([of_link, nil_bias + of_nil * logit(nil_scores)]))
         return Trust(np.where(best > 0, link, 0.0), nil, is_unambiguous(table, shares.argmax(axis=1), forms))
 
     def shifted(self, trust: Trust, nil_scores: Floats, nil_share: float) -> tuple[Trust, Floats]:
@@ -171,8 +167,8 @@ class Confidence:
         self,
         table: CandidateTable,
         answers: AnswerScores,
-        gold: Sequence[NDArray[np.int64]],
-        queries: Sequence[MentionQuery],
+        gold: Sequence[Rows],
+        queries: Queries,
         *,
         composite: Flags | None = None,
         rescale: bool = False,
@@ -354,13 +350,13 @@ def answer_features(table: CandidateTable, shares: Floats, nil_scores: Floats) -
     return np.stack(values, axis=1)
 
 
-def names_alone(table: CandidateTable, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+def names_alone(table: CandidateTable, first: Numbers) -> Flags:
     """(n,), whether the form is a name of the candidate at this column, and of no other one."""
     exact = table.filled & (table.features["exact"] > 0)
     return exact[np.arange(len(first)), first] & (exact.sum(axis=1) == 1)
 
 
-def is_unambiguous(table: CandidateTable, first: NDArray[np.int64], forms: Sequence[str]) -> NDArray[np.bool_]:
+def is_unambiguous(table: CandidateTable, first: Numbers, forms: Sequence[str]) -> Flags:
     """(n,), whether the form is unseen and the name of the candidate at this column alone, and no abbreviation,
     which may stand for anything else."""
     seen = (table.filled & (table.features["seen"] > 0)).any(axis=1)

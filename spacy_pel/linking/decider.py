@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Rows, Scores
+from ..types import NIL, CandidateTable, Combiner, Flags, Floats, NilModel, Numbers, Rows, Scores
 from ..util.arrays import best_first, softmax
 from .confidence import DEPTH, Confidence, prediction_set, trust_in_short_forms
 from .corrections.matching import LISTED, NIL_ROW, MemoryMatches, put_first
 from .mention_types import LabelTypes, labels_after_linking
-from .query import Link, MentionQuery
+from .query import Link, Queries
 from .reranker import Reranker
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class Ranked:
         is_broader: (n,), whether words around the name were left out; False = of none.
     """
 
-    queries: Sequence[MentionQuery]
+    queries: Queries
     table: CandidateTable
     scores: Scores
     nil_scores: Scores
@@ -92,7 +91,7 @@ class Decider:
         """Whether the scores of candidates are shares of 1 already."""
         return self.reranker is not None or self.combiner.is_probability
 
-    def score(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
+    def score(self, kb: KnowledgeBase, queries: Queries, table: CandidateTable) -> tuple[Scores, Scores]:
         """(n, k), the scores of the candidates of n mentions, -inf where there is none; and (n,), the nil_scores."""
         scores = self.combiner(table)
         if self.reranker is not None:
@@ -211,7 +210,7 @@ class Decider:
         return list(map(prediction_set, *columns))
 
 
-def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
+def break_even_threshold(best: Floats) -> Floats:
     """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
     best x (1 - P(NIL)).
 
@@ -225,7 +224,7 @@ def break_even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ids_and_scores(
-    kb: KnowledgeBase, table: CandidateTable, scores: Scores | Floats, order: NDArray[np.int64]
+    kb: KnowledgeBase, table: CandidateTable, scores: Scores | Floats, order: Numbers
 ) -> tuple[list[list[str]], list[list[float]]]:
     """For each mention the ids of its candidates at the columns ``order``, and their scores."""
     kb_rows = np.take_along_axis(table.kb_rows, order, axis=1)
@@ -234,7 +233,5 @@ def _ids_and_scores(
     ordered = np.take_along_axis(scores, order, axis=1).tolist()
     ends = np.cumsum((kb_rows >= 0).sum(axis=1)).tolist()
     pieces = list(zip([0, *ends[:-1]], ends, strict=True))
-    return (
-        [ids[start:end] for start, end in pieces],
-        [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)],
-    )
+    scores_of_each = [row[: end - start] for row, (start, end) in zip(ordered, pieces, strict=True)]
+    return [ids[start:end] for start, end in pieces], scores_of_each

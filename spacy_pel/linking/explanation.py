@@ -297,9 +297,8 @@ class _NearestRows:
             same = [number for number, value in enumerate(hashes) if value == texts[nearest]]  # type: ignore[index]
             if same:
                 return [*names, entity.canonical_name][same[0]]
-        best = process.extractOne(
-            self.form, [normalize_alias(name) for name in names], scorer=Indel.normalized_similarity
-        )
+        forms = list(map(normalize_alias, names))
+        best = process.extractOne(self.form, forms, scorer=Indel.normalized_similarity)
         return None if best is None else names[best[2]]
 
     def learned(self, kb_row: int, features: Mapping[str, float]) -> Learned | None:

@@ -18,7 +18,7 @@ from ..types.semantic_types import did_you_mean_value, listed_values
 from ..util import PLAIN_WORDS, normalize_alias
 from .confidence import DEPTH
 from .mention_types import type_shares
-from .query import MentionQuery, replace_mention
+from .query import MentionQuery, Queries, replace_mention
 
 EntityTypes = dict[str, frozenset[str]]
 # next to plain words: "i am sad", "sat on"; not "has cad"
@@ -74,7 +74,7 @@ class CandidateFinder:
     forms: FormCache
     reader: FormReader
 
-    def __call__(self, queries: Sequence[MentionQuery], top_k: int, *, in_context: bool) -> CandidateTable:
+    def __call__(self, queries: Queries, top_k: int, *, in_context: bool) -> CandidateTable:
         """The candidates of one batch, at least ``top_k`` of each mention if there are so many; none of a mention
         that is white space."""
         depth = max(top_k, DEPTH)
@@ -95,7 +95,7 @@ class CandidateFinder:
             table = replace(table, kb_rows=kb_rows, features=features)
         return table.plus(self._document_features(queries, table))
 
-    def read(self, queries: Sequence[MentionQuery]) -> tuple[list[MentionQuery], Flags]:
+    def read(self, queries: Queries) -> tuple[list[MentionQuery], Flags]:
         """Mentions as their forms are read, and whether words around a name were left out of each."""
         read, is_broader = list(queries), np.zeros(len(queries), dtype=np.bool_)
         readings = self.reader.readings
@@ -120,7 +120,7 @@ class CandidateFinder:
         acronyms[acronyms] = [_is_acronym(words[number], names) for number, names in named]
         return acronyms
 
-    def _find_forms(self, queries: Sequence[MentionQuery], forms: Sequence[str], depth: int) -> CandidateTable:
+    def _find_forms(self, queries: Queries, forms: Sequence[str], depth: int) -> CandidateTable:
         def find(numbers: list[int]) -> CandidateTable:
             mentions = [MentionInText(forms[i], 0, len(forms[i])) for i in numbers]
             masks = self.masks([queries[i] for i in numbers])
@@ -129,7 +129,7 @@ class CandidateFinder:
         labels = [self.entity_types.get(query.label) for query in queries]
         return self.forms([(depth, *one) for one in zip(labels, forms, strict=True)], find)
 
-    def _document_features(self, queries: Sequence[MentionQuery], table: CandidateTable) -> dict[str, Scores]:
+    def _document_features(self, queries: Queries, table: CandidateTable) -> dict[str, Scores]:
         """Evidence that the form alone does not give: the topic of the text, and what the detector read."""
         features = {}
         if self.topics is not None:
@@ -138,7 +138,7 @@ class CandidateFinder:
             features[MENTION_TYPE] = shares
         return features
 
-    def masks(self, queries: Sequence[MentionQuery]) -> list[Mask] | None:
+    def masks(self, queries: Queries) -> list[Mask] | None:
         """For each mention a mask over the rows of the KB, or None where its label is not filtered. Mentions of one
         label share a mask. None = nothing is filtered."""
         if not self.entity_types:
@@ -152,7 +152,7 @@ class CandidateFinder:
         return [masks.get(query.label) for query in queries]
 
 
-def plain_words(queries: Sequence[MentionQuery]) -> list[str]:
+def plain_words(queries: Queries) -> list[str]:
     """Of each mention that is a plain word the word in lower case; "" of others. It is none in capitals, "SAD", unless
     all of its text is. In a text without capitals it is one where prose surrounds it, "we ate", unless that has
     shorthand, too, "his cad, htn"; other acronyms may be written so everywhere: "copd"."""

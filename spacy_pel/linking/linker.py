@@ -8,21 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..candidates.form_cache import FormCache
 from ..candidates.form_reader import FormReader
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Vectors
+from ..types import LABEL_TYPE, CandidateGenerator, CandidateTable, Combiner, Encoder, NilModel, Rows, Vectors
 from ..util import logger
 from .corrections import Correction, Learned, Memory
 from .corrections.matching import IndexWithMemory, LearnedMentions, add_listed, insert_answers, match_memory
 from .corrections.memory import check_by, make_entries
 from .decider import Decider, Ranked, Threshold
 from .finder import CandidateFinder, check_entity_types
-from .query import Link, MentionQuery
+from .query import Link, Queries
 from .reranker import Reranker
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
@@ -169,7 +168,7 @@ class Linker:
 
     # -- linking -----------------------------------------------------------------------------
 
-    def link(self, queries: Sequence[MentionQuery], *, top_k: int | None = None) -> list[Link]:
+    def link(self, queries: Queries, *, top_k: int | None = None) -> list[Link]:
         """Link mentions, ``batch_size`` at a time.
 
         Args:
@@ -183,7 +182,7 @@ class Linker:
         batches = (queries[start : start + self.batch_size] for start in range(0, len(queries), self.batch_size))
         return [link for batch in batches for link in self.decide(self.rank(batch, top_k), top_k)]
 
-    def evidence(self, queries: Sequence[MentionQuery], *, in_context: bool | None = None) -> CandidateTable:
+    def evidence(self, queries: Queries, *, in_context: bool | None = None) -> CandidateTable:
         """Find candidates and the evidence for each.
 
         Args:
@@ -198,12 +197,12 @@ class Linker:
         parts = [queries[i : i + self.batch_size] for i in range(0, max(1, len(queries)), self.batch_size)]
         return CandidateTable.concatenate([self._evidence(part, self.top_k, in_context) for part in parts])
 
-    def _evidence(self, queries: Sequence[MentionQuery], top_k: int, in_context: bool) -> CandidateTable:
+    def _evidence(self, queries: Queries, top_k: int, in_context: bool) -> CandidateTable:
         table = self.finder(queries, top_k, in_context=in_context)
         label_types = self.decider.label_types
         return table.plus({LABEL_TYPE: label_types.shares(self.kb, queries, table)}) if label_types.counts else table
 
-    def rank(self, queries: Sequence[MentionQuery], top_k: int) -> Ranked:
+    def rank(self, queries: Queries, top_k: int) -> Ranked:
         """Find and rank the candidates of one batch, and find what was learned of its mentions or lists decide."""
         read, is_broader = self.finder.read(queries)
         table, matches = self._evidence(read, top_k, self.reads_context), None
@@ -225,9 +224,7 @@ class Linker:
 
     # -- memory -----------------------------------------------------------------------------
 
-    def learn(
-        self, queries: Sequence[MentionQuery], corrections: Sequence[Correction], *, by: str = ""
-    ) -> list[Learned]:
+    def learn(self, queries: Queries, corrections: Sequence[Correction], *, by: str = "") -> list[Learned]:
         """Make corrections count from now on, without training: see ``corrections/matching.py``.
 
         Args:
@@ -276,7 +273,7 @@ class Linker:
         """Bring the generator up to date after a change of the memory or of the knowledge base."""
         self._bind(self.index)
 
-    def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+    def gold_rows(self, ids: Sequence[str]) -> Rows:
         """Distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Rows, Scores, Vectors
+from ..types import CandidateTable, Floats, Rows, Scores, Vectors
 from ..types.semantic_types import ST21PV, st21pv_type
 from ..util.arrays import numbered, row_products
-from .query import MentionQuery
+from .query import Queries
 
 _COLUMNS = {tui: column for column, tui in enumerate(ST21PV)}
 _LABELS = list(ST21PV.values())
@@ -20,7 +20,7 @@ _OF_DETECTOR = 0.3  # weight of its probabilities: of 0 to 1 the best on MedMent
 _BITS = np.arange(len(_COLUMNS), dtype=np.int32)
 
 
-def type_shares(kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores | None:
+def type_shares(kb: KnowledgeBase, queries: Queries, table: CandidateTable) -> Scores | None:
     """P(type of the candidate | mention in its context).
 
     Args:
@@ -47,9 +47,7 @@ def type_shares(kb: KnowledgeBase, queries: Sequence[MentionQuery], table: Candi
     return shares
 
 
-def labels_after_linking(
-    kb: KnowledgeBase, queries: Sequence[MentionQuery], kb_rows: Rows, shares: NDArray[np.float64]
-) -> list[str | None]:
+def labels_after_linking(kb: KnowledgeBase, queries: Queries, kb_rows: Rows, shares: Floats) -> list[str | None]:
     """The labels of ST21PV that mentions most probably have, by the detector and by the types of their candidates.
 
     Args:
@@ -82,7 +80,7 @@ def _belonging(kb: KnowledgeBase, kb_rows: Rows) -> tuple[Rows, Vectors]:
     return which.reshape(sets.shape), (distinct[:, None] >> _BITS & 1).astype(np.float32)
 
 
-def _type_sets(kb: KnowledgeBase, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+def _type_sets(kb: KnowledgeBase, rows: Rows) -> NDArray[np.int32]:
     """The types of ST21PV that entities belong to, one bit each; read once for each entity."""
     memo = kb.memo
     if "type_sets" not in memo:
@@ -116,7 +114,7 @@ class LabelTypes:
     counts: Counts = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]) -> "LabelTypes":
+    def of(cls, kb: KnowledgeBase, queries: Queries, gold: Sequence[Rows]) -> "LabelTypes":
         """Count mentions.
 
         Args:
@@ -142,7 +140,7 @@ class LabelTypes:
             return cls()
         return cls({label: dict(sorted(of_label.items())) for label, of_label in sorted(counts.items())})
 
-    def shares(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
+    def shares(self, kb: KnowledgeBase, queries: Queries, table: CandidateTable) -> Scores:
         """P(type | label) of candidates.
 
         Args:

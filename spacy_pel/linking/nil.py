@@ -130,12 +130,8 @@ class NilInputs:
 
     def state(self) -> dict[str, Any]:
         """Columns, mean, scale and directions, as JSON."""
-        return {
-            "columns": self.names,
-            "mean": self.mean.tolist(),
-            "scale": self.scale.tolist(),
-            "directions": rounded(self.directions).tolist(),
-        }
+        arrays = {"mean": self.mean, "scale": self.scale, "directions": rounded(self.directions)}
+        return {"columns": self.names, **{name: values.tolist() for name, values in arrays.items()}}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "NilInputs":

@@ -58,6 +58,9 @@ class MentionQuery:
         return MentionInText(self.text, self.start, self.end)
 
 
+Queries = Sequence[MentionQuery]
+
+
 def make_queries(
     text: str,
     mentions: Sequence[tuple[int, int, str]],

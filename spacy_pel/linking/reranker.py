@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, Floats, Ranker, RankingTask, Scores
+from ..types import CandidateTable, Floats, Ranker, RankingTask, Rows, Scores
 from ..util import logger
 from ..util.arrays import ranks, row_sums, softmax
 from ..util.saved_folder import read_part
 from .combiner import conditional_logit, is_gold
-from .query import MentionQuery
+from .query import Queries
 
 _L2 = 1e-4  # of the two weights
 _SMALLEST = 1e-30  # of a combiner's score: it has a logarithm
@@ -49,20 +48,12 @@ class Reranker:
         """Of the ranker's score, and of the logarithm of the combiner's."""
         return self._learned if self.ranker.mix is None else (1.0, self.ranker.mix)
 
-    def __call__(
-        self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
-    ) -> Scores:
+    def __call__(self, kb: KnowledgeBase, queries: Queries, table: CandidateTable, scores: Scores) -> Scores:
         """(n, k) new scores of all candidates."""
         return self.combine(table, scores, self.read(kb, queries, table, scores))
 
     def read(
-        self,
-        kb: KnowledgeBase,
-        queries: Sequence[MentionQuery],
-        table: CandidateTable,
-        scores: Scores,
-        *,
-        show_progress: bool = False,
+        self, kb: KnowledgeBase, queries: Queries, table: CandidateTable, scores: Scores, *, show_progress: bool = False
     ) -> Scores:
         """Let the ranker read the best candidates.
 
@@ -94,7 +85,7 @@ class Reranker:
         result = np.where(chosen, reranked, shares * factor)
         return np.where(table.filled, result, -np.inf).astype(np.float32)
 
-    def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]) -> None:
+    def fit(self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[Rows]) -> None:
         """Learn both weights as a conditional logit over the candidates that were read; mentions
         without a gold entity among them are left out. Does nothing if ``mix`` is set.
 

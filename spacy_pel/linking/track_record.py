@@ -13,10 +13,9 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Scores
+from ..types import CandidateTable, Numbers, Scores
 from ..util import fingerprint, normalize_alias
 
 FEATURES = (
@@ -157,7 +156,7 @@ class TrackRecord:
     """
 
     ids: Sequence[str]
-    counts: NDArray[np.int64]
+    counts: Numbers
     surfaces: SurfaceRecord = field(default_factory=partial(SurfaceRecord.of, Counter()))
 
     @classmethod
@@ -199,7 +198,7 @@ class TrackRecord:
         rows, counts = self._by_row(kb)
         return dict(zip(_KINDS, counts[rows == kb_row].sum(axis=0).tolist(), strict=True))
 
-    def _by_row(self, kb: KnowledgeBase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _by_row(self, kb: KnowledgeBase) -> tuple[Numbers, Numbers]:
         """Rows of the knowledge base, ascending, and their (r, 3) counts."""
         if self._key not in kb.memo:
             rows = kb.rows(list(self.ids))

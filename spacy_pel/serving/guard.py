@@ -138,12 +138,10 @@ class Guard:
                 self._check_head(headers)
                 body = await asyncio.wait_for(self._body(receive), self.limits.receive_timeout)
                 receive = _replayed(body, receive)
-        except asyncio.TimeoutError:
+        except (asyncio.TimeoutError, RequestError) as err:
             too_slow = RequestError(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"), status=408)
-            await error_response(too_slow)(scope, receive, send_with_headers)
-            return
-        except RequestError as err:
-            await error_response(err)(scope, receive, send_with_headers)
+            fault = err if isinstance(err, RequestError) else too_slow
+            await error_response(fault)(scope, receive, send_with_headers)
             return
         try:
             await self.app(scope, receive, send_with_headers)

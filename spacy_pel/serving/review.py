@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, Response
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic_core import to_jsonable_python
 from starlette.concurrency import run_in_threadpool
 
@@ -24,7 +24,7 @@ from ..types import NIL
 from ..util import logger, write_jsonl
 from ..util.saved_folder import identity_of
 from .guard import RequestError
-from .schemas import Name, Request
+from .schemas import Name, Request, example
 
 _TOP_K = 9  # alternatives: each has a key
 _CHUNK = 64  # terms that are mapped while a request waits
@@ -176,7 +176,7 @@ class Review:
 class DecideRequest(Request):
     """What a term means."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"number": 0, "kb_id": "NIL"}})
+    model_config = example(number=0, kb_id="NIL")
 
     number: int = Field(description="Of the row, as in GET /terms.")
     kb_id: Name | None = Field(description='An id of the knowledge base, "NIL", or null = it is open again.')

@@ -30,6 +30,11 @@ class Request(BaseModel):
         return given
 
 
+def example(**values: Any) -> ConfigDict:
+    """The config of a request with an example for the page of the API."""
+    return ConfigDict(json_schema_extra={"example": values})
+
+
 OneFault = Field(fail_fast=True)  # for a list: each of its items may have several faults
 Name = Annotated[str, Field(max_length=1000)]
 
@@ -45,7 +50,7 @@ class GivenDocument(Request):
 class LinkRequest(Request):
     """One text, several texts, or documents with ids."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT}})
+    model_config = example(text=_TEXT)
 
     text: str | Annotated[list[str], OneFault] | None = None
     documents: Annotated[list[GivenDocument], OneFault] | None = None
@@ -55,7 +60,7 @@ class LinkRequest(Request):
 class ExplainRequest(Request):
     """A mention of a text. It need not be one that the pipeline finds."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "start": 14, "end": 34}})
+    model_config = example(text=_TEXT, start=14, end=34)
 
     text: str
     start: int
@@ -110,7 +115,7 @@ class EntityResponse(BaseModel):
 
 
 class EntitiesRequest(Request):
-    model_config = ConfigDict(json_schema_extra={"example": {"ids": ["C0003873", "C0025677"]}})
+    model_config = example(ids=["C0003873", "C0025677"])
 
     ids: Annotated[list[str], OneFault]
 
@@ -145,18 +150,14 @@ class GivenCorrection(Request):
 
 
 class LearnRequest(Request):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {"corrections": [{"text": _TEXT, "start": 44, "end": 56, "kb_id": "NIL"}], "by": "Ann"}
-        }
-    )
+    model_config = example(corrections=[{"text": _TEXT, "start": 44, "end": 56, "kb_id": "NIL"}], by="Ann")
 
     corrections: Annotated[list[GivenCorrection], OneFault]
     by: str = Field("", max_length=200, description="Who corrects, for the log.")
 
 
 class UnlearnRequest(Request):
-    model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
+    model_config = example(ids=[1])
 
     ids: Annotated[list[int], OneFault]
     by: str = Field("", max_length=200)

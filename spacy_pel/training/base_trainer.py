@@ -15,9 +15,7 @@ from ..util import logger
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from .optimizer import find_device, make_optimizer, set_learn_rate, uses_bfloat16
 from .settings import BaseTrainingSettings
-from .training_log import TrainingLog, shown
-
-Metrics = dict[str, float]
+from .training_log import Metrics, TrainingLog, shown
 
 
 @dataclass

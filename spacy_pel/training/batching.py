@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import Entity
+from ..types import Entity, Numbers
 from ..util import normalize_alias
 from ..util.arrays import Ragged, offsets_of
 
@@ -18,13 +17,13 @@ class LabelIndex(Ragged):
     """The rows with label i are ``values[offsets[i]:offsets[i + 1]]``."""
 
     @classmethod
-    def from_labels(cls, labels: NDArray[np.int64], n_labels: int) -> "LabelIndex":
+    def from_labels(cls, labels: Numbers, n_labels: int) -> "LabelIndex":
         """Args:
         labels: label of each row, 0 <= label < n_labels.
         """
         return cls(np.argsort(labels, kind="stable"), offsets_of(np.bincount(labels, minlength=n_labels)))
 
-    def draw(self, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, labels: Numbers, rng: np.random.Generator) -> Numbers:
         """Draw one row of each label, uniformly.
 
         Args:
@@ -43,7 +42,7 @@ class LabelIndex(Ragged):
 _POOL = 50  # batches whose members are sorted by length together
 
 
-def length_batches(order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+def length_batches(order: Numbers, lengths: Numbers, batch_size: int) -> list[Numbers]:
     """Cut an order into batches, sorted by length within pools of batches.
 
     Args:
@@ -54,7 +53,7 @@ def length_batches(order: NDArray[np.int64], lengths: NDArray[np.int64], batch_s
     Returns:
         The batches, ascending in length within a pool; shuffle them too.
     """
-    batches: list[NDArray[np.int64]] = []
+    batches: list[Numbers] = []
     for start in range(0, len(order), batch_size * _POOL):
         pool = order[start : start + batch_size * _POOL]
         pool = pool[np.argsort(lengths[pool], kind="stable")]

@@ -87,7 +87,6 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
 
 def describe(part: Any) -> str:
     """A part's type and settings, for the fingerprint of a run."""
-    settings = {
-        key: value for key, value in vars(part).items() if isinstance(value, (int, float, str)) and key[0] != "_"
-    }
+    named = {key: value for key, value in vars(part).items() if key[0] != "_"}
+    settings = {key: value for key, value in named.items() if isinstance(value, (int, float, str))}
     return type(part).__name__ + repr(sorted(settings.items()))

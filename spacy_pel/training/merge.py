@@ -224,12 +224,8 @@ class Merge:
             # a path outside the data folder is meaningless on another machine
             files = [Path(file).name if Path(file).is_absolute() else file for file in source.files]
             sources.append({**facts, "name": name, "files": files, **self.report.get(name, {})})
-        about = {
-            "name": self.config.name,
-            "licence": self.config.licence,
-            "rules": {rule: one.count for rule, one in self.rules.items()},
-        }
-        return {**about, "sources": sources}
+        rules = {rule: one.count for rule, one in self.rules.items()}
+        return {"name": self.config.name, "licence": self.config.licence, "rules": rules, "sources": sources}
 
     def _add_ontology(self, name: str, source: MergeSource) -> None:
         terms, links, curated = self._terms[name], self._ids_of[name], self._curated[name]

@@ -20,6 +20,7 @@ from .merge_record import MergeRecord, plain_name
 
 _EXAMPLES = 10
 Node = TypeVar("Node")
+Records = Mapping[str, MergeRecord]  # by id
 
 
 @dataclass
@@ -93,7 +94,7 @@ class Witnesses:
         return ids[max(range(len(ids)), key=support)]
 
 
-def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection[str], rules: Rules) -> dict[str, str]:
+def choose_preferred_names(records: Records, named: Collection[str], rules: Rules) -> dict[str, str]:
     """Give each record the label of most sources, where a curated mapping counts twice, and no label that curated
     mappings give to another record: Curling's ulcer is not called "duodenal ulcer".
 
@@ -143,9 +144,7 @@ def choose_preferred_names(records: Mapping[str, MergeRecord], named: Collection
     return nameless
 
 
-def find_twins(
-    records: Mapping[str, MergeRecord], first: Collection[str], annotated: Collection[str]
-) -> dict[str, str]:
+def find_twins(records: Records, first: Collection[str], annotated: Collection[str]) -> dict[str, str]:
     """Entities that sources call the same and that nothing tells apart: they are of one semantic group, and neither
     is above the other. The best stays, and each of the others is compared with it alone; those that differ from it are
     compared with the best of them.
@@ -179,7 +178,7 @@ def find_twins(
     return twins
 
 
-def find_annotated_twins(records: Mapping[str, MergeRecord], first: Collection[str]) -> dict[str, str]:
+def find_annotated_twins(records: Records, first: Collection[str]) -> dict[str, str]:
     """Entities that annotators never chose: what these are called, they marked as another entity, mostly by this name,
     which it has elsewhere, too, and nothing else tells the two apart. So "tonsillitis" is what an ontology calls
     "recurrent tonsillitis".
@@ -205,7 +204,7 @@ def find_annotated_twins(records: Mapping[str, MergeRecord], first: Collection[s
     return twins
 
 
-def _are_alike(records: Mapping[str, MergeRecord], one: str, other: str) -> bool:
+def _are_alike(records: Records, one: str, other: str) -> bool:
     """Whether neither types nor is-a tell ids apart that are called the same."""
     record, twin = records[one], records[other]
     groups = [type_group(each.all_types) or " ".join(each.all_types) for each in (record, twin)]
@@ -229,7 +228,7 @@ def _ancestors(start: Node, parents_of: Callable[[Node], Iterable[Node]]) -> set
     return above
 
 
-def without_circles(records: Mapping[str, MergeRecord], rules: Rules) -> None:
+def without_circles(records: Records, rules: Rules) -> None:
     """Leave out parents that have the entity above them, in place: ontologies disagree on what is broader.
 
     Args:

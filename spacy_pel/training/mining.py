@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..types import Rows, Scores, Vectors
+from ..types import Numbers, Rows, Scores, Vectors
 from ..util.arrays import Ragged, offsets_of, owners
 from ..util.console import progress_bar
 
@@ -71,7 +71,7 @@ class MiningResult:
 
     rows: NDArray[np.int32]
     scores: Scores
-    ranks: NDArray[np.int64]
+    ranks: Numbers
     seconds: float
     search_seconds: float
 
@@ -81,7 +81,7 @@ class MiningResult:
 
 
 def mine(
-    gold: Sequence[NDArray[np.int64]],
+    gold: Sequence[Rows],
     chunks: Iterable[tuple[Rows, Vectors]],
     make_search: Callable[[int], Any],
     *,

@@ -13,6 +13,7 @@ from torch import Tensor
 from ..encoders.similarities import Encoded
 from ..errors import Errors, PelError
 from ..registry import registry
+from ..types import Flags, Numbers, Rows
 from ..util import atomic_path
 from ..util.arrays import look_up
 from ..util.config import MANY, check_range
@@ -26,7 +27,7 @@ class MinedNegatives:
     rows: (n, depth) int32, numbers of entities, the nearest first; -1 = no more.
     """
 
-    examples: NDArray[np.int64]
+    examples: Numbers
     rows: NDArray[np.int32]
 
     @classmethod
@@ -38,11 +39,11 @@ class MinedNegatives:
     def depth(self) -> int:
         return self.rows.shape[1]
 
-    def has(self, examples: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def has(self, examples: Numbers) -> Flags:
         """(n,) bool, whether an example was mined."""
         return np.isin(examples, self.examples)
 
-    def take(self, examples: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
+    def take(self, examples: Numbers, depth: int) -> Numbers:
         """Look examples up.
 
         Args:
@@ -92,8 +93,8 @@ class DrawRequest:
     mined: nearest wrong entities of the examples; empty before the first mining.
     """
 
-    examples: NDArray[np.int64]
-    gold: Sequence[NDArray[np.int64]]
+    examples: Numbers
+    gold: Sequence[Rows]
     n_rows: int
     rng: np.random.Generator
     mined: MinedNegatives = field(default_factory=MinedNegatives.empty)
@@ -111,8 +112,8 @@ class Draw:
     in_batch: whether the other mentions' positives are negatives too.
     """
 
-    rows: NDArray[np.int64]
-    mask: NDArray[np.bool_]
+    rows: Rows
+    mask: Flags
     in_batch: bool
 
 
@@ -158,7 +159,7 @@ class Mixing(Protocol):
         ...
 
 
-def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def not_gold(rows: Rows, gold: Sequence[Rows]) -> Flags:
     """(len(gold), len(rows)) bool, False where a row is gold for the mention."""
     return np.stack([~np.isin(rows, ids) for ids in gold]) if gold else np.zeros((0, len(rows)), bool)
 
@@ -240,7 +241,7 @@ class MixedNegatives:
         own_column = np.repeat(np.arange(n), self.n_negatives)[None, :] == np.arange(n)[:, None]
         return Draw(rows, not_gold(rows, request.gold) & own_column, self.in_batch)
 
-    def _hard_of_each(self, request: DrawRequest) -> NDArray[np.int64]:
+    def _hard_of_each(self, request: DrawRequest) -> Numbers:
         """(mentions, n_hard) of the ``depth`` nearest of each mention, or all of them if depth is n_hard."""
         nearest = request.mined.take(request.examples, self.mined_depth)
         if self.mined_depth > self.n_hard:
@@ -249,7 +250,7 @@ class MixedNegatives:
         drawn[:, : nearest.shape[1]] = nearest[:, : self.n_hard]
         return np.where(drawn < 0, request.rng.integers(request.n_rows, size=drawn.shape), drawn)
 
-    def _hard_of_batch(self, request: DrawRequest) -> NDArray[np.int64]:
+    def _hard_of_batch(self, request: DrawRequest) -> Numbers:
         """(n_hard,) distinct entities; mentions contribute their nearest in turn."""
         if not self.n_hard:
             return np.zeros(0, dtype=np.int64)
@@ -285,6 +286,6 @@ class HardNegatives(MixedNegatives):
     percent: float = field(default=100.0, init=False)
 
 
-def _random_order(nearest: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _random_order(nearest: Numbers, rng: np.random.Generator) -> Numbers:
     """Columns of each row in random order; those without an entity, -1, last."""
     return np.where(nearest < 0, 2.0, rng.random(nearest.shape)).argsort(axis=1, kind="stable")

@@ -65,10 +65,8 @@ class OffsetMap:
             raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
         first = self.pieces[bisect_right(self._starts, start) - 1]
         last = self.pieces[bisect_right(self._starts, end - 1) - 1]
-        return (
-            first.old_start + (start - first.start if first.copied else 0),
-            last.old_start + (end - last.start) if last.copied else last.old_end,
-        )
+        old_start = first.old_start + (start - first.start if first.copied else 0)
+        return old_start, last.old_start + (end - last.start) if last.copied else last.old_end
 
     @classmethod
     def from_json(cls, given: Any) -> "OffsetMap":

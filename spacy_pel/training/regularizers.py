@@ -12,6 +12,7 @@ from ..registry import registry
 from ..util.config import check_range
 
 _GRADIENT_SCALE = 1024.0
+Tensors = Sequence[Tensor]
 
 
 @runtime_checkable
@@ -25,7 +26,7 @@ class Regularizer(Protocol):
     weight: float
 
     def deltas(
-        self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
+        self, embeddings: Tensors, masks: Tensors, scores: Tensor, signs: Tensor
     ) -> list[Tensor]: ...  # added to the embeddings; see FGSM
 
 
@@ -66,9 +67,7 @@ class FGSM:
         check_range("epsilon", self.epsilon, least=0, most=1)
         check_range("weight", self.weight, least=0, most=100)
 
-    def deltas(
-        self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
-    ) -> list[Tensor]:
+    def deltas(self, embeddings: Tensors, masks: Tensors, scores: Tensor, signs: Tensor) -> list[Tensor]:
         """``epsilon sign(grad of sum(signs scores))``: one step that raises scores of positive sign
         and lowers those of negative sign.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from catalogue import RegistryError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -14,6 +14,7 @@ from ..errors import Errors, PelError, did_you_mean
 from ..util.config import MANY, describe_config_error
 
 Precision = Literal["auto", "no", "bf16"]
+Run = TypeVar("Run", bound=BaseModel)
 _EVALUATIONS = 5  # of a training at least, besides that before the first update
 
 
@@ -114,29 +115,28 @@ def explained(text: str, path: Path | str) -> Iterator[None]:
         raise PelError(text.format(path=path, got=describe_config_error(err))) from err
 
 
-def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[str, Any]:
-    """Build the parts of one top-level section.
+def resolve_run(kind: type[Run], section: str, config: Any, text: str, path: Path) -> Run:
+    """Build the parts of a config and check its keys.
 
     Args:
-        config: of thinc.
+        kind: what is read: ``paths``, ``seed`` and the section.
         section: "pel" or "ranker".
+        config: of thinc.
         text: of the error, with {path} and {got}.
 
     Returns:
-        The section with its parts built.
+        With the parts built.
 
     Raises:
-        PelError: if there is no such section.
+        PelError: if there is no such section; as ``explained``.
     """
     if section not in config:
         hint = next(filter(None, (did_you_mean(name, [section]) for name in config)), "")
         raise PelError(text.format(path=path, got=f"it has no [{section}] section{hint}"))
-    return spacy_registry.resolve({section: config[section]})[section]  # type: ignore[no-any-return]
-
-
-def seed_of(config: Any) -> int:
-    """``[system] seed``; 0 if it is not set."""
-    return config.get("system", {}).get("seed") or 0  # type: ignore[no-any-return]
+    with explained(text, path):
+        parts = spacy_registry.resolve({section: config[section]})
+        seed = config.get("system", {}).get("seed") or 0
+        return kind.model_validate({"paths": config.get("paths", {}), "seed": seed, section: parts[section]})
 
 
 def _hint(error: Any) -> str:

@@ -14,6 +14,7 @@ from ..errors import PelError
 from ..util import logger, read_jsonl, write_jsonl
 from ..util.console import is_share, percent, progress_bar
 
+Metrics = dict[str, float]
 _STEP_KEYS = ("loss", "grad_norm", "learn_rate")
 _MEANS = 30  # the line of the loss has this many independent points
 
@@ -38,7 +39,7 @@ class TrainingLog:
         self.records = _read_until(self.metrics_path, resume_at)
         # the time of a run excludes steps lost by an interruption
         self._began = time.perf_counter() - (self.records[-1].get("seconds", 0.0) if self.records else 0.0)
-        self._window: list[dict[str, float]] = []
+        self._window: list[Metrics] = []
         write_jsonl(self.metrics_path, self.records)
         write_jsonl(self.steps_path, _read_until(self.steps_path, resume_at))
         start = self.records[-1]["step"] if self.records else 0
@@ -50,7 +51,7 @@ class TrainingLog:
         trained = [record for record in self.records if record["step"]]
         return max(trained, key=lambda record: (record[self.metric], -record["step"]), default={})
 
-    def add_step(self, step: int, metrics: dict[str, float], rate: float) -> None:
+    def add_step(self, step: int, metrics: Metrics, rate: float) -> None:
         """Log an update. Values that are not finite become null in steps.jsonl, since JSON has no others."""
         self._window.append(metrics)
         self._bar.set_postfix(loss=f"{metrics['loss']:.3f}", examples_per_second=f"{rate:.0f}", refresh=False)
@@ -59,9 +60,7 @@ class TrainingLog:
         with self.steps_path.open("a", encoding="utf8") as file:
             file.write(json.dumps({"step": step, **finite}) + "\n")
 
-    def add_evaluation(
-        self, step: int, epoch: int, scores: dict[str, float], rate: float | None = None
-    ) -> dict[str, Any]:
+    def add_evaluation(self, step: int, epoch: int, scores: Metrics, rate: float | None = None) -> dict[str, Any]:
         """Log an evaluation with the means since the last one; the learning rate is the latest.
 
         Args:
@@ -140,7 +139,7 @@ def shown(name: str, value: Any) -> str:
     return str(value)
 
 
-def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> dict[str, float]:
+def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> Metrics:
     """How far the positives are from the hardest negatives.
 
     Args:

@@ -19,6 +19,7 @@ from .data import (
     Masks,
     Mention,
     MentionInText,
+    Numbers,
     RankedRows,
     RankingTask,
     Rows,

@@ -22,6 +22,7 @@ TOPIC = "topic"  # P(entity | text), from annotated texts near the mention's, se
 Vectors = NDArray[np.float32]  # (n, width)
 Scores = NDArray[np.float32]
 Rows = NDArray[np.int64]
+Numbers = NDArray[np.int64]  # of anything but rows
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Mask = Flags | None  # over the rows of an index or a knowledge base; None = all

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...types import Numbers
 from ..outcomes import Flags, Floats, Outcomes
 from .bootstrap import share_interval, weighted_interval
 from .probabilities import RankedAnswers, coverage_intervals, coverages, reliability_metrics
@@ -127,7 +127,7 @@ def _trust_metrics(outcomes: Outcomes) -> dict[str, Any]:
     }
 
 
-def recall_at(rank: NDArray[np.int64], k: int) -> float:
+def recall_at(rank: Numbers, k: int) -> float:
     """Share of the mentions with 1 <= rank <= k; 0.0 if there are none."""
     return share(found_within(rank, k))
 
@@ -144,17 +144,17 @@ def recall_all_at(outcomes: Outcomes, k: int) -> float:
     return share(np.where(outcomes.called_nil, outcomes.is_nil, found))
 
 
-def reciprocal_rank(rank: NDArray[np.int64]) -> NDArray[np.float64]:
+def reciprocal_rank(rank: Numbers) -> Floats:
     """(n,), 1 / rank; 0 for a rank of 0."""
     return np.where(rank >= 1, 1.0 / np.maximum(rank, 1), 0.0)
 
 
-def found_within(rank: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
+def found_within(rank: Numbers, k: int) -> Flags:
     """(n,), the gold entity is among the first k candidates."""
     return (rank >= 1) & (rank <= k)
 
 
-def share(flags: NDArray[np.bool_]) -> float:
+def share(flags: Flags) -> float:
     """Share of flags that are set; 0.0 if there are none."""
     return float(flags.mean()) if len(flags) else 0.0
 
@@ -193,9 +193,7 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, An
 # digit or the one before it.
 
 
-def precision_recall_curve(
-    scores: Floats, truth: Flags, weights: Floats | None = None
-) -> tuple[Floats, Floats, Floats]:
+def precision_recall_curve(scores: Floats, truth: Flags, weights: Floats | None = None) -> tuple[Floats, ...]:
     """Precision and recall when all items that score at least as high as a threshold are predicted true.
 
     Args:

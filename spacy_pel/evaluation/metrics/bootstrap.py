@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...types import Numbers
 from ..outcomes import Flags, Floats
 
-Numbers = NDArray[np.int64]  # of documents
 Metric = Callable[[Floats], float]  # takes (n,) weights, one per mention
 _BLOCK = 50  # samples drawn at a time, to keep memory small
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...types import NIL
+from ...types import NIL, Numbers
 from ...types.semantic_types import ST21PV, label_of
 from ..outcomes import Prediction
 from .all_metrics import precision_recall_f1
@@ -24,7 +23,7 @@ class Found(NamedTuple):
     kb_id: str
 
 
-def _zeros() -> NDArray[np.int64]:
+def _zeros() -> Numbers:
     return np.zeros(7, dtype=np.int64)
 
 
@@ -39,7 +38,7 @@ class Detection:
             id or by name, counts as its label in ST21pv.
     """
 
-    documents: dict[str, NDArray[np.int64]] = field(default_factory=lambda: defaultdict(_zeros))
+    documents: dict[str, Numbers] = field(default_factory=lambda: defaultdict(_zeros))
     found: Counter[str] = field(default_factory=Counter)
     gold: Counter[str] = field(default_factory=Counter)
     typed: Counter[str] = field(default_factory=Counter)
@@ -55,15 +54,10 @@ class Detection:
         by_offsets = {(mention.start, mention.end): mention for mention in gold}
         hits = [(one, by_offsets[one[:2]]) for one in found if one[:2] in by_offsets]
         typed = [label_of(one.label) for one, mention in hits if label_of(one.label) == label_of(mention.label)]
-        self.documents[source] += (
-            len(found),
-            len(gold),
-            len(hits),
-            len(typed),
-            sum(one.kb_id not in ("", NIL) for one in found),
-            sum(bool(mention.gold) for mention in gold),
-            sum(one.kb_id in mention.gold for one, mention in hits),
-        )
+        n_linked = sum(one.kb_id not in ("", NIL) for one in found)
+        n_linkable = sum(bool(mention.gold) for mention in gold)
+        n_right = sum(one.kb_id in mention.gold for one, mention in hits)
+        self.documents[source] += (len(found), len(gold), len(hits), len(typed), n_linked, n_linkable, n_right)
         self.found.update(label_of(one.label) for one in found)
         self.gold.update(label_of(mention.label) for mention in gold)
         self.typed.update(typed)

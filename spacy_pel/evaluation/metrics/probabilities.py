@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..outcomes import Flags, Floats, Outcomes
 from .bootstrap import Metric, Numbers, document_draws, metric_difference, percentiles
@@ -24,7 +23,7 @@ class Reliability(NamedTuple):
 
     probability: Floats
     share: Floats
-    n: NDArray[np.int64]
+    n: Numbers
 
     @property
     def error(self) -> float:

@@ -15,16 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...candidates.evidence import OF_NAMES, candidate_table
 from ...index.annotated_text import AliasPriors
 from ...kb import KnowledgeBase
-from ...types import NIL, CandidateTable, Floats, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
+from ...types import NIL, CandidateTable, Flags, Floats, Mask, Masks, MentionInText, RankedRows, Rows, Scores, Vectors
 from ...util import counted_form, fingerprint
 from ...util.arrays import row_products
 from ..finder import plain_words
-from ..query import MentionQuery
+from ..query import MentionQuery, Queries
 from .learned import Learned, hash_of
 
 NIL_ROW = -1
@@ -74,8 +73,8 @@ class LearnedMentions:
     vectors: Vectors | None
     of_form: dict[str, Rows]
     rivals: dict[int, tuple[str, int]]
-    settled: NDArray[np.bool_]
-    always: NDArray[np.bool_]
+    settled: Flags
+    always: Flags
 
     @classmethod
     def of(
@@ -199,7 +198,7 @@ def _merged(found: tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) 
     """The k best of both, best first; what was found before wins a tie."""
     scores = np.concatenate([found[0], cosines], axis=1)
     rows = np.concatenate([found[1], np.where(np.isinf(cosines), -1, kb_rows)], axis=1)
-    order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    order: Rows = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
 
@@ -227,15 +226,15 @@ class MemoryMatches(NamedTuple):
     entries: Rows
     kb_rows: Rows
     answers: dict[int, Counter[int]]
-    confirmed: NDArray[np.bool_]
+    confirmed: Flags
 
     @property
-    def decided(self) -> NDArray[np.bool_]:
+    def decided(self) -> Flags:
         """(n,)"""
         return self.entries != NONE
 
     @property
-    def linked(self) -> NDArray[np.bool_]:
+    def linked(self) -> Flags:
         """(n,), decided, and not NIL."""
         return self.decided & (self.kb_rows != NIL_ROW)
 
@@ -265,7 +264,7 @@ class MemoryMatches(NamedTuple):
 
 
 def match_memory(
-    learned: LearnedMentions, queries: Sequence[MentionQuery], table: CandidateTable, masks: Masks, *, in_context: bool
+    learned: LearnedMentions, queries: Queries, table: CandidateTable, masks: Masks, *, in_context: bool
 ) -> MemoryMatches:
     """Find the learned mentions that decide.
 
@@ -310,7 +309,7 @@ def match_memory(
 
 def add_listed(
     kb: KnowledgeBase,
-    queries: Sequence[MentionQuery],
+    queries: Queries,
     table: CandidateTable,
     masks: Masks,
     scores: Scores,

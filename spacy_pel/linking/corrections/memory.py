@@ -15,7 +15,7 @@ from ...types import NIL, Masks, Vectors
 from ...util import logger, read_json, read_jsonl, write_json, write_jsonl
 from ...util.console import now
 from ...util.saved_folder import check_folder, reading, write_folder
-from ..query import MentionQuery
+from ..query import Queries
 from .learned import Correction, Learned
 from .matching import LearnedMentions
 
@@ -181,7 +181,7 @@ class Memory:
 def make_entries(
     kb: KnowledgeBase,
     memory: Memory,
-    queries: Sequence[MentionQuery],
+    queries: Queries,
     corrections: Sequence[Correction],
     masks: Masks,
     before: Sequence[str],
@@ -206,14 +206,12 @@ def make_entries(
     entries: list[Learned] = []
     new: list[int] = []
     n_own = 0
-    for number, (query, correction) in enumerate(zip(queries, corrections, strict=True)):
+    for number, (query, correction, was) in enumerate(zip(queries, corrections, before, strict=True)):
         answer = _checked_id(kb, correction)
         mask = None if masks is None else masks[number]
         if mask is not None and answer != NIL and not mask[kb.row(answer)]:
             raise PelError(Errors.E533.format(label=query.label, id=answer, text=_described(correction)))
-        entry = Learned.of(
-            correction, query, id=memory.next_id + len(entries), by=by, before=before[number], after=answer
-        )
+        entry = Learned.of(correction, query, id=memory.next_id + len(entries), by=by, before=was, after=answer)
         if known.get(entry.key) == _said(entry):
             continue
         if not correction.explicit and entry.before == entry.after:

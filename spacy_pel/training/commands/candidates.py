@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ...cli._app import command_group
 from ...cli._kb import open_kb
 from ...cli._options import Corpus, Files, KBOrPipeline, NewPipeline, Pipeline, Settings, argument, option
-from ...cli._output import JSON, emit, key_values, message, text_table
+from ...cli._output import emit, message, text_table
 from ...cli._settings import make_reader, parse_settings
 from ...errors import Errors, PelError
 
@@ -31,7 +31,6 @@ def candidates_build(
     out: Annotated[Path, argument("OUT", "The folder to write; an existing generator is replaced.")],
     generator: Annotated[str, option("NAME", "tfidf, aliasmatch, or a registered one.")],
     settings: Settings = None,
-    as_json: bool = JSON,
 ) -> None:
     """Build a candidate generator for `candidates eval` and `candidates add`.
 
@@ -51,14 +50,8 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, _BUILD, {"seconds": seconds}, kind="generator")
-    result: dict[str, Any] = {"generator": made.registered_name, "settings": made.settings}
-    result |= {
-        "entities": len(entities),
-        "seconds": seconds,
-        "bytes": folder_size(out),
-        "fingerprint": made.fingerprint,
-    }
-    emit(result, as_json=as_json, text=key_values)
+    built = {"entities": len(entities), "seconds": seconds, "bytes": folder_size(out), "fingerprint": made.fingerprint}
+    emit({"generator": made.registered_name, "settings": made.settings, **built})
 
 
 @candidates_cli.command("eval")
@@ -72,7 +65,6 @@ def candidates_eval(
     pipeline: Annotated[Path | None, option("FOLDER", "A pipeline with this KB, to compare its own retrieval.")] = None,
     train: TrainCorpora = None,
     limit_documents: Annotated[int | None, option("N", "Read only the first N documents.", min=1)] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Measure the recall@k of candidate generators, over gold mentions whose entity is in the KB.
 
@@ -101,7 +93,7 @@ def candidates_eval(
     write_json(output / "candidates.json", result)
     save_figure(*recall_figure(rows), output / "recall.png")
     message(f"Wrote {output}")
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _load_generators(
@@ -155,7 +147,6 @@ def candidates_add(
     pipeline: Pipeline,
     generator: Annotated[Path, argument("GENERATOR", "A folder of `candidates build`, built from the pipeline's KB.")],
     out: NewPipeline,
-    as_json: bool = JSON,
 ) -> None:
     """Write a copy of a pipeline whose linker uses a candidate generator in place of its vectors.
 
@@ -186,4 +177,4 @@ def candidates_add(
         copy.learned["generator"] = {"kind": kind_of(added)}
         copy.uncalibrate("combiner", "nil_model", "reranker")
     result = {"pipeline": str(out), "generator": kind_of(added), "encoder": added.needs_encoder}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._options import Files, Texts, argument, flag, option
-from ...cli._output import JSON, emit
+from ...cli._output import emit
 from ...cli._settings import make_reader, parse_settings, split_names
 from ...errors import Errors, PelError, Warnings, did_you_mean
 from ...pipeline.saved import load_spacy
@@ -54,7 +54,6 @@ def convert(
     ] = 0.0,
     dev_out: Annotated[Path | None, option("FILE", "The file for these documents.")] = None,
     nlp: Annotated[str, option("PIPELINE", "For .spacy: a language, or a pipeline whose tokenizer is used.")] = "en",
-    as_json: bool = JSON,
 ) -> None:
     """Convert a corpus to JSON lines with mentions, and verify every offset.
 
@@ -94,7 +93,7 @@ def convert(
     result |= {name: dict(change.report) for name, change in by_kb.items()}
     if steps:
         result["preprocessed"] = {name: dict(step.report) for name, step in steps.items()}
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -195,12 +194,8 @@ def _load_nlp(name: str) -> Any:
 
 
 def _text(result: dict[str, Any]) -> str:
-    reports = [
-        result["read"],
-        result.get("ids", {}),
-        result.get("labels", {}),
-        *result.get("preprocessed", {}).values(),
-    ]
+    of_kb = (result.get(change, {}) for change in ("ids", "labels"))
+    reports = [result["read"], *of_kb, *result.get("preprocessed", {}).values()]
     lines = [f"{name.replace('_', ' ')}: {count:,}" for report in reports for name, count in report.items()]
     lines.append(f"text and offsets differ in {percent(result['mismatch_share'])} of the mentions")
     for written in result["written"]:

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 from ...cli._app import command_group
 from ...cli._options import Corpus, Files, KBForTypes, Settings, TextColumn, argument, option
-from ...cli._output import JSON, emit, first_rows, key_values, type_rows
+from ...cli._output import emit, first_rows, key_values, type_rows
 from ...errors import Errors, PelError
 
 corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.", panel="Corpora")
 
 
 @corpus_cli.command("info")
-def corpus_info(corpus: Corpus, kb: KBForTypes = None, as_json: bool = JSON) -> None:
+def corpus_info(corpus: Corpus, kb: KBForTypes = None) -> None:
     """Count mentions, entities, NIL, ambiguous surface forms and types. With --json, also the number of entities by
     their number of mentions.
 
@@ -25,7 +25,7 @@ def corpus_info(corpus: Corpus, kb: KBForTypes = None, as_json: bool = JSON) -> 
     facts = {"corpus": str(corpus), **corpus_facts(read_corpus(corpus), open_kb(kb) if kb else None)}
     if not facts["mentions"]:
         raise PelError(Errors.E620)
-    emit(facts, as_json=as_json, text=_text)
+    emit(facts, _text)
 
 
 def _text(facts: dict[str, Any]) -> str:
@@ -38,7 +38,6 @@ def corpus_restore(
     source: Annotated[Path, argument("INPUT", "The preprocessed corpus, a folder of `evaluate`, or a file of `link`.")],
     output: Annotated[Path, argument("OUT", "The folder or .jsonl file to write.")],
     corpus: Annotated[Path, option("FILE", "For a folder, the preprocessed corpus; for a file, the original one.")],
-    as_json: bool = JSON,
 ) -> None:
     """Map the mentions of a preprocessed corpus back to the original texts.
 
@@ -55,7 +54,7 @@ def corpus_restore(
     else:
         originals = {document.id: document for document in read_corpus(corpus)}
         result["documents"] = write_jsonl(output, restored(read_links(source), originals, corpus))
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)
 
 
 @corpus_cli.command("abbreviations")
@@ -66,7 +65,6 @@ def corpus_abbreviations(
     reader: Annotated[str | None, option("NAME", "Read TEXTS as a corpus, with a reader of `convert`.")] = None,
     settings: Settings = None,
     kb: Annotated[Files, option("FOLDER", "Also read the names and definitions of this KB (repeatable).")] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Collect the abbreviations that texts define: short form, long form, uses and documents.
 
@@ -94,4 +92,4 @@ def corpus_abbreviations(
     write_inventory(output, abbreviations)
     n_short = len({entry.short_form for entry in abbreviations})
     result = {"output": str(output), "short_forms": n_short, "long_forms": len(abbreviations)}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)

@@ -8,7 +8,7 @@ import typer
 
 from ...cli._app import CODE, command_group
 from ...cli._options import argument
-from ...cli._output import JSON, emit, key_values
+from ...cli._output import emit
 from ...errors import Errors, PelError, did_you_mean
 from ...types import Document
 from ...util.config import load_config
@@ -23,7 +23,6 @@ debug_cli = command_group("debug", "Check a config and its data.", panel="Train"
 def debug(
     ctx: typer.Context,
     config: Annotated[Path, argument("CONFIG", "A config of a training, with a [pel] or a [ranker] section.")],
-    as_json: bool = JSON,
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.
 
@@ -43,7 +42,7 @@ def debug(
     command = ["train"] if section == "pel" else ["ranker", "train"]
     code = [word for path in ctx.meta[CODE] for word in (CODE, path)]
     result["next"] = shlex.join(["spacy-pel", *command, str(config), "--output", "DIR", *code, *ctx.args])
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)
 
 
 def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:

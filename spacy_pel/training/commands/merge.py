@@ -7,7 +7,7 @@ import typer
 
 from ...cli._app import command_group
 from ...cli._options import Files, NewKB, argument, option
-from ...cli._output import JSON, emit, text_table
+from ...cli._output import emit, text_table
 from ...errors import Errors, PelError
 from ...util.config import load_config
 from .train import CONFIG_CONTEXT, parse_overrides
@@ -22,7 +22,6 @@ def kb_merge(
     config: Annotated[Path, argument("CONFIG", "A config with a [merge] section, e.g. configs/open_cui.cfg.")],
     data: Annotated[Path, option("FOLDER", "The folder of the source files.")] = Path("."),
     corpus: Annotated[Files, option("FILE", "Annotated text, the files of the source 'corpus' (repeatable).")] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
 
@@ -48,7 +47,7 @@ def kb_merge(
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
     counts = {"entities": len(kb), "redirects": len(merge.redirects), "fingerprint": kb.fingerprint}
     rules = {rule: vars(found) for rule, found in merge.rules.items()}
-    emit({**counts, "sources": merge.report, "rules": rules}, as_json=as_json, text=_merge_text)
+    emit({**counts, "sources": merge.report, "rules": rules}, _merge_text)
 
 
 def _merge_text(result: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from ...cli._app import command_group
 from ...cli._options import Files, KBForTypes, Seed, argument, option
-from ...cli._output import JSON, emit, message, text_table
+from ...cli._output import emit, message, text_table
 from ...errors import Errors, PelError
 
 _LARGE = 5_000_000  # bytes
@@ -29,7 +29,6 @@ def compare(
     ] = "label",
     kb: KBForTypes = None,
     seed: Seed = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Compare two evaluations of one corpus: is B better than A?
 
@@ -50,7 +49,7 @@ def compare(
     if group_by == "type" and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
         raise PelError(Errors.E684.format(path=dir_a))
     comparison = compare_runs(a, read_run(dir_b), groups=masks, seed=seed)
-    emit({**comparison, "group_by": group_by}, as_json=as_json, text=_comparison_text)
+    emit({**comparison, "group_by": group_by}, _comparison_text)
 
 
 def _comparison_text(comparison: dict[str, Any]) -> str:
@@ -74,10 +73,8 @@ def _comparison_text(comparison: dict[str, Any]) -> str:
         rows.append([group["name"], *cells])
     by_group = [comparison["group_by"], "mentions", "NIL", "documents"]
     by_group += [*("r@1 A", "r@1 B", "B - A", "95%"), *("acc. A", "acc. B", "B - A", "95%")]
-    tables = [
-        text_table(["percent", "A", "B", "B - A", "95%", "only A", "only B", "McNemar p"], differences),
-        text_table(by_group, rows),
-    ]
+    columns = ["percent", "A", "B", "B - A", "95%", "only A", "only B", "McNemar p"]
+    tables = [text_table(columns, differences), text_table(by_group, rows)]
     return "\n\n".join([head, *tables, f"* = the interval excludes 0. {comparison['policy']}"])
 
 
@@ -95,7 +92,6 @@ def report(
     kb: KBForTypes = None,
     title: Annotated[str, option("TEXT", "Title of the page.")] = "Entity linking",
     max_errors: Annotated[int, option("N", "Maximum number of errors shown of each kind, over all runs.", min=0)] = 200,
-    as_json: bool = JSON,
 ) -> None:
     """Write one HTML page with tables, curves and an error browser. It works offline.
 
@@ -114,4 +110,4 @@ def report(
         message(f"The page is {len(data) / 1e6:.1f} MB. Lower --max-errors to shrink it.")
     result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
     text = f"Wrote {output} ({len(data) / 1e6:.1f} MB, {made.n_shown:,} errors)"
-    emit(result, as_json=as_json, text=lambda _: text)
+    emit(result, lambda _: text)

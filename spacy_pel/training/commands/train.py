@@ -11,7 +11,7 @@ import typer
 
 from ...cli._app import command_group
 from ...cli._options import KB, Backend, Corpus, Model, NewPipeline, Pipeline, Resume, argument, option
-from ...cli._output import JSON, emit, key_values, message
+from ...cli._output import emit, key_values, message
 from ...cli._saved_pipeline import encoder_folder, learned_path, read_learned
 from ...cli._settings import json_or_text
 from ...errors import Errors, PelError
@@ -20,7 +20,7 @@ from ...util import atomic_path, locked, write_json
 
 Config = Annotated[Path, argument("CONFIG", "A training config, with a [pel] section.")]
 NewModel = Annotated[Path, argument("OUT", "The model folder to write.")]
-TrainingOutput = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
+NewTraining = Annotated[Path, option("FOLDER", "Folder for models and metrics.jsonl.", "--output", "-o")]
 GpuId = Annotated[int, option("N", "CUDA device; -1 = CPU.", "--gpu-id", "-g")]
 
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
@@ -30,14 +30,7 @@ ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.",
 
 
 @train_cli.command("train", rich_help_panel="Train", context_settings=CONFIG_CONTEXT)
-def train(
-    ctx: typer.Context,
-    config: Config,
-    output: TrainingOutput,
-    gpu_id: GpuId = -1,
-    resume: Resume = False,
-    as_json: bool = JSON,
-) -> None:
+def train(ctx: typer.Context, config: Config, output: NewTraining, gpu_id: GpuId = -1, resume: Resume = False) -> None:
     """Train a bi-encoder.
 
     Override settings with --section.key VALUE. Writes FOLDER/model-best, model-last, metrics.jsonl, steps.jsonl
@@ -50,7 +43,7 @@ def train(
 
     settings = read_settings(config, parse_overrides(ctx.args))
     best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
-    _emit_best(best, output, as_json=as_json)
+    _emit_best(best, output)
 
 
 @train_cli.command("average", rich_help_panel="Train")
@@ -59,7 +52,6 @@ def average(
     other: Annotated[Path, argument("OTHER", "A model trained from the same initial weights.")],
     out: NewModel,
     weight: Annotated[float, option("NUMBER", "Weight of OTHER; MODEL has the rest.", min=0, max=1)] = 0.5,
-    as_json: bool = JSON,
 ) -> None:
     """Average the weights of two bi-encoders, or of the detectors of two pipelines.
 
@@ -71,13 +63,13 @@ def average(
     training/encoder/model-best --weight 0.5
     """
     if (pipeline_folder(model) / "config.cfg").is_file():
-        emit({"model": str(_average_detectors(model, other, out, weight))}, as_json=as_json, text=key_values)
+        emit({"model": str(_average_detectors(model, other, out, weight))})
         return
     from ..retriever.loop import average as average_encoders
 
     encoder = average_encoders(open_bi_encoder(model), open_bi_encoder(other), weight=weight)
     encoder.to_disk(out)
-    emit({"model": str(out), "fingerprint": encoder.fingerprint}, as_json=as_json, text=key_values)
+    emit({"model": str(out), "fingerprint": encoder.fingerprint})
 
 
 def _average_detectors(model: Path, other: Path, out: Path, weight: float) -> Path:
@@ -107,7 +99,6 @@ def mine(
     limit: Annotated[int, option("N", "Only the first N mentions; 0 = all.", min=0)] = 0,
     backend: Backend = None,
     gpu_id: GpuId = -1,
-    as_json: bool = JSON,
 ) -> None:
     """Find the nearest wrong entities of each mention in the whole knowledge base.
 
@@ -135,17 +126,16 @@ def mine(
     message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
     mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth)
     write_jsonl(out, mined_records(knowledge, mentions, mined))
-    emit({**result, "output": str(out)}, as_json=as_json, text=key_values)
+    emit({**result, "output": str(out)})
 
 
 @ranker_cli.command("train", context_settings=CONFIG_CONTEXT)
 def ranker_train(
     ctx: typer.Context,
     config: Annotated[Path, argument("CONFIG", "A config with a [ranker] section.")],
-    output: TrainingOutput,
+    output: NewTraining,
     gpu_id: GpuId = -1,
     resume: Resume = False,
-    as_json: bool = JSON,
 ) -> None:
     """Train a ranker on the candidates that a pipeline finds.
 
@@ -162,7 +152,7 @@ def ranker_train(
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))
     trainer = RankTrainer(settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id)
     best = trainer.run(resume=resume)
-    _emit_best(best, output, as_json=as_json)
+    _emit_best(best, output)
 
 
 @ranker_cli.command("add")
@@ -173,7 +163,6 @@ def ranker_add(
     top_k: Annotated[int, option("N", "Number of candidates to rerank.", min=1)] = 16,
     mix: Annotated[float | None, option("NUMBER", "Weight of the combiner's score. Default: fitted.", min=0.0)] = None,
     backend: Backend = None,
-    as_json: bool = JSON,
 ) -> None:
     """Write a copy of a pipeline whose linker reranks its best candidates.
 
@@ -198,7 +187,7 @@ def ranker_add(
         copy.uncalibrate("nil_model")
         copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}
     result = {"pipeline": str(out), "ranker_fingerprint": ranker.fingerprint, **settings}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)
 
 
 def parse_overrides(args: list[str]) -> dict[str, Any]:
@@ -228,18 +217,17 @@ def parse_overrides(args: list[str]) -> dict[str, Any]:
     return overrides
 
 
-def _emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
+def _emit_best(best: dict[str, Any], output: Path) -> None:
     """Print the metrics of a training's best model, where it is, and where the learning curve is.
 
     Args:
         best: metrics on dev.
         output: the folder of the training.
-        as_json: print one JSON object.
     """
     places = {"model": str(output / "model-best")}
     if (curve := output / "learning_curve.png").is_file():
         places["learning_curve"] = str(curve)
-    emit({"best": best, **places}, as_json=as_json, text=lambda _: key_values({**places, **best}))
+    emit({"best": best, **places}, lambda _: key_values({**places, **best}))
 
 
 def open_bi_encoder(path: Path) -> Any:
@@ -256,14 +244,10 @@ def open_bi_encoder(path: Path) -> Any:
     """
     from ...encoders.bi_encoder import BiEncoder
     from ...encoders.pretrained import load_encoder
+    from ...linking.reranker import load_ranker
 
-    encoder: Any
-    if (path / "ranker.json").is_file():
-        from ...linking.reranker import load_ranker
-
-        encoder = getattr(load_ranker(path), "encoder", None)
-    else:
-        encoder = load_encoder(encoder_folder(path))
+    of_ranker = (path / "ranker.json").is_file()
+    encoder: Any = getattr(load_ranker(path), "encoder", None) if of_ranker else load_encoder(encoder_folder(path))
     if not isinstance(encoder, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return encoder

@@ -76,11 +76,8 @@ class BioportalKB(KBReaderBase):
                     continue
                 names = [row["preferred_label"], *cell_parts(row.get("synonyms", ""))]
                 classes[iri] = _Class(place, code, ids, names, row)
-        drugs: dict[str, list[str]] = {}
-        if self.drug_parents:
-            drugs = broader_drugs(
-                [(drug, name) for class_ in classes.values() for drug in class_.ids for name in class_.names]
-            )
+        named = [(drug, name) for class_ in classes.values() for drug in class_.ids for name in class_.names]
+        drugs = broader_drugs(named) if self.drug_parents else {}
         for class_ in classes.values():
             row = class_.row
             types = tuple(iri.rpartition("/")[2] for iri in cell_parts(row.get("semantic_types", "")))

@@ -119,13 +119,9 @@ def spaces_in(tokens: Sequence[str], surface: str) -> list[str]:
 def _bound(tokens: Sequence[str], index: int, quote_open: bool) -> bool:
     """Is there no white space before this token?"""
     left, right = tokens[index - 1], tokens[index]
-    if right == '"':
-        return quote_open
-    if left == '"':
-        return quote_open  # the state after the left quote: open = it was an opening one
-    if left[-1] in OPENING:
-        return True
-    if right in BIND_LEFT or right[0] in CLOSING:
+    if '"' in (left, right):
+        return quote_open  # after a left quote: open = it was an opening one
+    if left[-1] in OPENING or right in BIND_LEFT or right[0] in CLOSING:
         return True
     if right[0] in HYPHENS:
         return left[-1] not in ",;:.="

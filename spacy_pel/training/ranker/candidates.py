@@ -6,10 +6,9 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...linking import Linker, MentionQuery
-from ...types import Document, RankedRows
+from ...types import Document, Numbers, RankedRows, Rows
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.arrays import best_first, numbered
 
@@ -27,8 +26,8 @@ class RankMentions:
     """
 
     queries: list[MentionQuery]
-    gold: list[NDArray[np.int64]]
-    document: NDArray[np.int64]
+    gold: list[Rows]
+    document: Numbers
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -52,7 +51,7 @@ class RankMentions:
             whole_documents: draw whole documents up to the limit; only the last one is cut.
         """
         usable: list[tuple[int, int]] = []  # document, mention
-        gold: list[NDArray[np.int64]] = []
+        gold: list[Rows] = []
         for number, document in enumerate(documents):
             for position, mention in enumerate(document.mentions):
                 rows = linker.gold_rows(mention.ids)

@@ -8,16 +8,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from ...encoders import pretrained
 from ...encoders.backend import Backend, TorchBackend, encode_batches
-from ...encoders.pretrained import (
-    DTYPES,
-    Store,
-    check_lengths,
-    load_pretrained,
-    load_tower,
-    save_tower,
-    weights_fingerprint,
-)
 from ...encoders.tower import Pooling, pool
 from ...errors import Errors, PelError
 from ...linking.reranker import read_ranker
@@ -66,7 +58,7 @@ class CrossEncoder:
         entity_template: Any | None = None,
         backend: Backend | None = None,
         batch_size: int = 64,
-        store: Store = "float32",
+        store: pretrained.Store = "float32",
     ):
         for setting, value, minimum in (("top_k", top_k, 1), ("mix", mix, 0), ("batch_size", batch_size, 1)):
             check_range(setting, value, least=minimum)
@@ -79,7 +71,7 @@ class CrossEncoder:
         self.pooling: Reduction = pooling
         self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
-        self.store: Store = store
+        self.store: pretrained.Store = store
         self.tokenizer: Any = None
         self.tower: Any = None
         self._prepared: Any = None
@@ -97,10 +89,10 @@ class CrossEncoder:
             return
         if self.name is None:
             raise PelError(Errors.E431)
-        self._set_tower(*load_pretrained(self.name, self.template.special_tokens))
+        self._set_tower(*pretrained.load_pretrained(self.name, self.template.special_tokens))
 
     def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
-        check_lengths(transformer.config, self.template.max_length)
+        pretrained.check_lengths(transformer.config, self.template.max_length)
         self.tokenizer = tokenizer
         self.tower = CrossTower(transformer, pooling=self.pooling, sep_id=tokenizer.sep_token_id)
         self.changed()
@@ -125,7 +117,7 @@ class CrossEncoder:
         """Changes with weights, config, tokenizer and templates; not with ``top_k`` and
         ``mix``."""
         if self._fingerprint is None:
-            self._fingerprint = weights_fingerprint(
+            self._fingerprint = pretrained.weights_fingerprint(
                 self._ready(), self.tokenizer, self.settings, self.store, transformers=[self.tower.transformer]
             )
         return self._fingerprint
@@ -139,15 +131,8 @@ class CrossEncoder:
             self._prepared = self.backend.prepare(tower)
         tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, *task.pairs)
         scores = np.zeros(len(tokens), dtype=np.float32)
-        batches = encode_batches(
-            self._prepared,
-            tokens,
-            batch_size=self.batch_size,
-            pad_id=self.tokenizer.pad_token_id,
-            description="Ranking",
-            show_progress=show_progress,
-        )
-        for rows, _, values in batches:
+        how: Any = {"batch_size": self.batch_size, "pad_id": self.tokenizer.pad_token_id, "description": "Ranking"}
+        for rows, _, values in encode_batches(self._prepared, tokens, show_progress=show_progress, **how):
             scores[rows] = values[:, 0]
         return task.spread(scores)
 
@@ -156,10 +141,10 @@ class CrossEncoder:
     def to_disk(self, path: Path) -> None:
         """Write a model folder: a plain Hugging Face folder, the linear layer and ``ranker.json``."""
         tower = self._ready()
-        dtype = DTYPES[self.store]
+        dtype = pretrained.DTYPES[self.store]
         more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
         with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
-            save_tower(tower.transformer, self.tokenizer, part, dtype)
+            pretrained.save_tower(tower.transformer, self.tokenizer, part, dtype)
             head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
             save_file(head, str(part / _HEAD), metadata={"format": "pt"})
 
@@ -177,7 +162,7 @@ class CrossEncoder:
             fingerprint = saved["fingerprint"]
         except (KeyError, TypeError) as err:
             raise damaged(path, "ranker", "ranker.json with all settings", f"one without {err}") from err
-        self._set_tower(*load_tower(path))
+        self._set_tower(*pretrained.load_tower(path))
         try:
             head = load_file(str(path / _HEAD))
             self.tower.head.load_state_dict(head)

@@ -1,6 +1,7 @@
 """Training rankers on the candidates of a linker, with accuracy on dev."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -78,23 +79,12 @@ class RankTrainer(BaseTrainer):
         return Task(objective, planner, self.dev, self.recipe.own_rates())
 
     def _candidates(self, name: str, documents: list[Document], limit: int) -> tuple[RankMentions, RankedRows]:
-        mentions = RankMentions.read(
-            self.linker,
-            documents,
-            self.queries,
-            limit=limit,
-            seed=self.seed,
-            whole_documents=self.recipe.whole_documents,
-        )
+        how: Any = {"limit": limit, "seed": self.seed, "whole_documents": self.recipe.whole_documents}
+        mentions = RankMentions.read(self.linker, documents, self.queries, **how)
         if not len(mentions):
             raise PelError(Errors.E392.format(what=self.settings.paths.required(name)))
-        candidates = cached_candidates(
-            (self.settings.paths.cache or self.output / "candidates") / f"{name}.npz",
-            self.linker,
-            mentions,
-            n=self.settings.ranker.candidates.n,
-        )
-        return mentions, candidates
+        folder, n = self.settings.paths.cache or self.output / "candidates", self.settings.ranker.candidates.n
+        return mentions, cached_candidates(folder / f"{name}.npz", self.linker, mentions, n=n)
 
 
 class DevRanking:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...encoders.templates import EntityCard, MarkedContext
 from ...encoders.token_arrays import RaggedTokens
 from ...registry import registry
-from ...types import Entity, MentionInText
+from ...types import Entity, MentionInText, Rows
 from ...util.arrays import offsets_of
 from ...util.config import check_range
 
@@ -32,9 +31,7 @@ class MentionEntityPair:
         PelError: if the mention leaves no room for an entity.
     """
 
-    def __init__(
-        self, *, max_length: int = 256, mention_template: Any | None = None, entity_template: Any | None = None
-    ):
+    def __init__(self, *, max_length: int = 256, mention_template: Any = None, entity_template: Any = None):
         self.mention_template = mention_template or MarkedContext(max_length=max(8, max_length // 2))
         self.entity_template = entity_template or EntityCard(max_length=max_length)
         check_range("max_length", max_length, least=self.mention_template.max_length + _LEAST)
@@ -44,10 +41,8 @@ class MentionEntityPair:
     def settings(self) -> dict[str, Any]:
         """As JSON; a template within is its registered name and its settings."""
         parts = {"mention_template": self.mention_template, "entity_template": self.entity_template}
-        return {
-            "max_length": self.max_length,
-            **{key: [part.registered_name, part.settings] for key, part in parts.items()},
-        }
+        shown = {key: [part.registered_name, part.settings] for key, part in parts.items()}
+        return {"max_length": self.max_length, **shown}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> "MentionEntityPair":
@@ -69,8 +64,8 @@ class MentionEntityPair:
         tokenizer: Any,
         mentions: Sequence[MentionInText],
         entities: Sequence[Entity],
-        mention_rows: NDArray[np.int64],
-        entity_rows: NDArray[np.int64],
+        mention_rows: Rows,
+        entity_rows: Rows,
     ) -> RaggedTokens:
         """Tokenise pairs; each mention and each entity is tokenised once.
 
@@ -81,19 +76,12 @@ class MentionEntityPair:
         Returns:
             m sequences, at most max_length long.
         """
-        return self.join(
-            self.mention_template.tokenize(tokenizer, mentions),
-            self.entity_template.tokenize(tokenizer, entities),
-            mention_rows,
-            entity_rows,
-        )
+        of_mentions = self.mention_template.tokenize(tokenizer, mentions)
+        of_entities = self.entity_template.tokenize(tokenizer, entities)
+        return self.join(of_mentions, of_entities, mention_rows, entity_rows)
 
     def join(
-        self,
-        mentions: RaggedTokens,
-        entities: RaggedTokens,
-        mention_rows: NDArray[np.int64],
-        entity_rows: NDArray[np.int64],
+        self, mentions: RaggedTokens, entities: RaggedTokens, mention_rows: Rows, entity_rows: Rows
     ) -> RaggedTokens:
         """Join what is tokenised already: the mention's sequence and the entity's without its [CLS].
 

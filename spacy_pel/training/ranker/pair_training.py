@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...encoders.templates import EntityTemplate
@@ -15,7 +14,7 @@ from ...encoders.token_arrays import RaggedTokens
 from ...kb import KnowledgeBase
 from ...linking.combiner import is_gold
 from ...registry import registry
-from ...types import Entity, RankedRows
+from ...types import Entity, Flags, Numbers, RankedRows, Rows
 from ...util import normalize_alias
 from ..batching import EntityTexts, length_batches
 from ..regularizers import Regularizer
@@ -26,7 +25,7 @@ from .settings import OwnRates, RankerSettings, refuse
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 
-def with_gold(candidates: RankedRows, gold: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def with_gold(candidates: RankedRows, gold: Sequence[Rows]) -> Rows:
     """Add the first gold entity where none is among the candidates; if they are as many as there may be, in the place
     of the last one. In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and
     Appendix B does not say what happens to a mention whose entity was not retrieved.
@@ -40,9 +39,8 @@ def with_gold(candidates: RankedRows, gold: Sequence[NDArray[np.int64]]) -> NDAr
     kb_rows = candidates.kb_rows.copy()
     missed = ~is_gold(kb_rows, gold).any(axis=1)
     counts = (kb_rows >= 0).sum(axis=1)
-    kb_rows[missed, np.minimum(counts, kb_rows.shape[1] - 1)[missed]] = [
-        rows[0] for rows, is_missed in zip(gold, missed, strict=True) if is_missed
-    ]
+    places = np.minimum(counts, kb_rows.shape[1] - 1)[missed]
+    kb_rows[missed, places] = [gold[number][0] for number in np.flatnonzero(missed)]
     return kb_rows
 
 
@@ -64,9 +62,7 @@ class PairStore:
         hidden: (n,) bool, mentions whose surface form is left out of the candidates' names.
     """
 
-    def __init__(
-        self, ranker: CrossEncoder, kb: KnowledgeBase, mentions: RankMentions, kb_rows: NDArray[np.int64], hidden: Any
-    ):
+    def __init__(self, ranker: CrossEncoder, kb: KnowledgeBase, mentions: RankMentions, kb_rows: Rows, hidden: Any):
         self.template, tokenizer = ranker.template, ranker.tokenizer
         self.present = kb_rows >= 0
         self.right = is_gold(kb_rows, mentions.gold)
@@ -84,7 +80,7 @@ class PairStore:
     def __len__(self) -> int:
         return len(self.mentions)
 
-    def pairs(self, mention_rows: NDArray[np.int64]) -> RaggedTokens:
+    def pairs(self, mention_rows: Rows) -> RaggedTokens:
         """The pairs of some mentions, one mention after the other."""
         owner, place = np.nonzero(self.present[mention_rows])
         mentions = mention_rows[owner]
@@ -101,11 +97,11 @@ class PairTable:
     right: (n, k) bool, whether it is a gold one.
     """
 
-    ids: NDArray[np.int64]
-    mask: NDArray[np.int64]
-    places: NDArray[np.int64]
-    present: NDArray[np.bool_]
-    right: NDArray[np.bool_]
+    ids: Numbers
+    mask: Numbers
+    places: Numbers
+    present: Flags
+    right: Flags
 
     def __len__(self) -> int:
         return len(self.present)
@@ -131,15 +127,14 @@ class PairPlanner:
     def batches_per_epoch(self) -> int:
         return -(-len(self.store) // self.batch_size)
 
-    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
+    def plan(self, epoch: int) -> list[Numbers]:
         """Mentions of each batch: each once, similar lengths together."""
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))
-        lengths = self.store.mentions.lengths
-        batches = length_batches(order, lengths, self.batch_size)
+        batches = length_batches(order, self.store.mentions.lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def build(self, mention_rows: NDArray[np.int64], number: int = 0) -> PairTable:
+    def build(self, mention_rows: Rows, number: int = 0) -> PairTable:
         """Of the given mentions."""
         tokens = self.store.pairs(mention_rows)
         present, right = self.store.present[mention_rows], self.store.right[mention_rows]
@@ -184,10 +179,8 @@ class PairObjective(nn.Module):
         and "loss_adversarial" with a regularizer.
         """
         device = next(self.parameters()).device
-        ids, mask, places, present, right = (
-            torch.from_numpy(array).to(device)
-            for array in (batch.ids, batch.mask, batch.places, batch.present, batch.right)
-        )
+        arrays: Any = (batch.ids, batch.mask, batch.places, batch.present, batch.right)
+        ids, mask, places, present, right = (torch.from_numpy(array).to(device) for array in arrays)
 
         def table(pairs: Tensor) -> Tensor:  # (pairs, 1) -> (n, k)
             flat = torch.zeros(present.numel(), dtype=pairs.dtype, device=device)

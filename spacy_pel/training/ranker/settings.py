@@ -96,10 +96,7 @@ def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
     if "optimizer" in training:
         defaults = RankTrainingSettings().optimizer.model_dump()
         training["optimizer"] = {**defaults, **training["optimizer"]}
-    with common.explained(Errors.E390, path):
-        ranker = common.resolve_section(config, "ranker", Errors.E390, path)
-        settings = {"paths": config.get("paths", {}), "seed": common.seed_of(config), "ranker": ranker}
-        return RankRunSettings.model_validate(settings)
+    return common.resolve_run(RankRunSettings, "ranker", config, Errors.E390, path)
 
 
 OwnRates = list[tuple[nn.Module, float]]

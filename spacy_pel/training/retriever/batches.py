@@ -4,10 +4,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...encoders.token_arrays import RaggedTokens
-from ...types import Vectors
+from ...types import Flags, Numbers, Rows, Vectors
 from ..batching import length_batches
 from ..mining import TopK
 from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
@@ -25,9 +24,9 @@ class Side:
     """
 
     tower: str
-    ids: NDArray[np.int64]
-    mask: NDArray[np.int64]
-    places: NDArray[np.int64]
+    ids: Numbers
+    mask: Numbers
+    places: Numbers
 
 
 @dataclass
@@ -41,7 +40,7 @@ class PairBatch:
 
     anchors: list[Side]
     entities: list[Side]
-    negative_mask: NDArray[np.bool_]
+    negative_mask: Flags
 
     def __len__(self) -> int:
         return len(self.negative_mask)
@@ -76,11 +75,11 @@ class BatchPlanner:
     def _n_bare(self) -> int:
         return bare_names_for(len(self.store.mentions), self.views.alias_share, len(self.store.bare_names))
 
-    def search(self, queries: Vectors, k: int, examples: NDArray[np.int64], device: Any) -> Any:
+    def search(self, queries: Vectors, k: int, examples: Numbers, device: Any) -> Any:
         """The search for the nearest entities of some examples; a subclass may restrict it."""
         return TopK(queries, k, device)
 
-    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
+    def plan(self, epoch: int) -> list[Numbers]:
         """Batches of one epoch: each mention once and a draw of bare names, similar lengths together.
 
         Returns:
@@ -95,7 +94,7 @@ class BatchPlanner:
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:
+    def build(self, examples: Numbers, step: int) -> PairBatch:
         """Make the arrays of one batch.
 
         Args:
@@ -113,13 +112,10 @@ class BatchPlanner:
         entities = self._positives(examples, entity, rng)
         extra = len(examples) + np.arange(len(draw.rows))
         entities.append(self._side("entity", store.cards, draw.rows, extra, np.ones(len(draw.rows), bool)))
-        return PairBatch(
-            anchors=self.anchors(examples),
-            entities=[side for side in entities if len(side.places)],
-            negative_mask=np.concatenate([in_batch, draw.mask], axis=1),
-        )
+        mask = np.concatenate([in_batch, draw.mask], axis=1)
+        return PairBatch(self.anchors(examples), [side for side in entities if len(side.places)], mask)
 
-    def anchors(self, examples: NDArray[np.int64]) -> list[Side]:
+    def anchors(self, examples: Numbers) -> list[Side]:
         """What the mention tower reads of each example."""
         store, places, n_mentions = self.store, np.arange(len(examples)), len(self.store.mentions)
         is_mention = examples < n_mentions
@@ -129,9 +125,7 @@ class BatchPlanner:
         ]
         return [side for side in sides if len(side.places)]
 
-    def _positives(
-        self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator
-    ) -> list[Side]:
+    def _positives(self, examples: Numbers, entity: Numbers, rng: np.random.Generator) -> list[Side]:
         """Choose the text that represents each example's entity: another mention, a name, or the card.
 
         Without another mention, it is a name if names have a share, else the card.
@@ -153,14 +147,7 @@ class BatchPlanner:
             self._side("entity", store.cards, entity, places, ~use_mention & ~use_name),
         ]
 
-    def _side(
-        self,
-        tower: str,
-        tokens: RaggedTokens,
-        rows: NDArray[np.int64],
-        places: NDArray[np.int64],
-        chosen: NDArray[np.bool_],
-    ) -> Side:
+    def _side(self, tower: str, tokens: RaggedTokens, rows: Rows, places: Numbers, chosen: Flags) -> Side:
         return Side(tower, *tokens.padded(rows[chosen], self.pad_id), places[chosen])
 
 

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
 from ...index import EntityIndex
 from ...index.faiss_ivf import FaissIVF
 from ...kb import KnowledgeBase
 from ...registry import registry
-from ...types import Document, Encoder, MentionInText, RankedRows, RankingTask
+from ...types import Document, Encoder, Flags, MentionInText, RankedRows, RankingTask, Rows
 from ...util.arrays import best_first, first_places
 from .examples import linked_mentions
 from .settings import DevSettings
@@ -55,7 +54,7 @@ class DevRetrieval:
         scores = {f"recall@{k}": float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
-    def _rank(self, rows: NDArray[np.int64], ids: list[str]) -> float:
+    def _rank(self, rows: Rows, ids: list[str]) -> float:
         """Rank of the first right entity; infinite if there is none."""
         hits = np.flatnonzero(np.isin(rows, self.kb.rows(ids)))
         return float(hits[0] + 1) if len(hits) else np.inf
@@ -74,7 +73,7 @@ def nearest_entities(
     *,
     top_k: int,
     first_stage: int = FIRST_STAGE,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Flags | None = None,
 ) -> RankedRows:
     """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
     similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...encoders.token_arrays import RaggedTokens
 from ...errors import Errors, PelError
+from ...types import Numbers
 from ...util.arrays import offsets_of
 from ..batching import LabelIndex
 
@@ -35,10 +36,10 @@ class ExampleStore:
     mention_key: NDArray[np.uint64]
     names: RaggedTokens
     bare_names: RaggedTokens
-    name_entity: NDArray[np.int64]
+    name_entity: Numbers
     name_gold: LabelIndex
     cards: RaggedTokens
-    mention_entity: NDArray[np.int64]
+    mention_entity: Numbers
     mentions_of: LabelIndex
     names_of: LabelIndex
 
@@ -46,7 +47,7 @@ class ExampleStore:
     def n_entities(self) -> int:
         return len(self.cards)
 
-    def entity_of(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:
+    def entity_of(self, examples: Numbers) -> Numbers:
         """(n,) number of the entity of each example, of several the first."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
@@ -55,7 +56,7 @@ class ExampleStore:
         entity[~is_mention] = self.name_entity[examples[~is_mention] - n_mentions]
         return entity
 
-    def gold(self, examples: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def gold(self, examples: Numbers) -> list[Numbers]:
         """Numbers of the gold entities of each example."""
         n_mentions = len(self.mentions)
         return [
@@ -63,7 +64,7 @@ class ExampleStore:
             for example in examples.tolist()
         ]
 
-    def anchors(self, examples: NDArray[np.int64]) -> RaggedTokens:
+    def anchors(self, examples: Numbers) -> RaggedTokens:
         """What the mention tower reads of each example; ascending numbers."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
@@ -118,7 +119,7 @@ class TokenWriter:
     def __init__(self, folder: Path):
         folder.mkdir(parents=True)
         self.folder = folder
-        self._lengths: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+        self._lengths: list[Numbers] = [np.zeros(0, dtype=np.int64)]
         self._file: Any = (folder / _IDS).open("wb")
 
     def append(self, tokens: RaggedTokens) -> None:

@@ -14,7 +14,7 @@ from ...encoders.pretrained import tokenizer_rules
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.compare import prefix_hint, warn_of_other_ids
-from ...types import Document, MentionInText
+from ...types import Document, MentionInText, Numbers, Rows
 from ...util import atomic_path, fingerprint, hash_strings, logger, progress
 from ...util.arrays import offsets_of
 from ...util.files import open_text
@@ -37,7 +37,7 @@ class LinkedMention(NamedTuple):
     document: str
     mention: MentionInText
     ids: tuple[str, ...]
-    entities: NDArray[np.int64]
+    entities: Numbers
 
 
 def cached_examples(settings: RunSettings, kb: KnowledgeBase, encoder: BiEncoder, folder: Path) -> ExampleStore:
@@ -128,7 +128,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document], *, part: s
     return linked
 
 
-def live_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
+def live_numbers(kb: KnowledgeBase) -> Numbers:
     """(n_rows,) the number of each KB row among the live ones; -1 = retired."""
     numbers = np.full(kb.n_rows, -1, dtype=np.int64)
     numbers[kb.live_rows] = np.arange(len(kb.live_rows))
@@ -164,8 +164,8 @@ def write_examples(
 
 def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool) -> None:
     number_of_row, tokenizer, template = live_numbers(kb), encoder.tokenizer, encoder.entity_template
-    owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    gold: list[NDArray[np.int64]] = []
+    owners: list[Numbers] = [np.zeros(0, dtype=np.int64)]
+    gold: list[Rows] = []
     writers = [closing(TokenWriter(folder / name)) for name in ("cards", "names", "bare_names")]
     with writers[0] as cards, writers[1] as names, writers[2] as bare:
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities"):
@@ -189,7 +189,7 @@ def _write_entities(folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_na
     _save_gold(folder / "name", gold)
 
 
-def _save_gold(path: Path, entities: Sequence[NDArray[np.int64]]) -> None:
+def _save_gold(path: Path, entities: Sequence[Numbers]) -> None:
     lengths = np.array([len(numbers) for numbers in entities], dtype=np.int64)
     np.save(path.with_name(f"{path.name}_gold.npy"), np.concatenate([np.zeros(0, dtype=np.int64), *entities]))
     np.save(path.with_name(f"{path.name}_gold_offsets.npy"), offsets_of(lengths))

@@ -59,15 +59,9 @@ class Trainer(BaseTrainer):
             files.append(paths.negatives)
         for path in files:
             open_text(path).close()  # raises our error for a missing file
-        return fingerprint(
-            self.seed,
-            training,
-            pel.positives.model_dump(),
-            *(describe(part) for part in parts if part is not None),
-            pel.encoder.fingerprint,
-            self.kb.fingerprint,
-            *files,
-        )
+        described = [describe(part) for part in parts if part is not None]
+        settings = (self.seed, training, pel.positives.model_dump(), *described)
+        return fingerprint(*settings, pel.encoder.fingerprint, self.kb.fingerprint, *files)
 
     def make_task(self) -> Task:
         pel = self.settings.pel

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...types import Encoder
+from ...types import Encoder, Numbers
 from ...util import logger, read_jsonl
 from ...util.console import percent
 from ..checkpoint import Progress
@@ -31,7 +31,7 @@ from .examples import LinkedMention, live_numbers, mention_keys
 _CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
 
 
-def spread_chunks(n: int) -> Iterator[NDArray[np.int64]]:
+def spread_chunks(n: int) -> Iterator[Numbers]:
     """Numbers from 0 to n - 1 in chunks; each is spread evenly, so that the first is a representative sample."""
     n_chunks = max(1, -(-n // _CHUNK))
     for chunk in range(n_chunks):
@@ -109,7 +109,7 @@ class Miner:
         epoch, epoch_before = (at * self.accumulate // per_epoch for at in (step, step - 1))
         return step == 0 or (every > 0 and epoch // every != epoch_before // every)
 
-    def examples_until_next(self, step: int, total: int) -> NDArray[np.int64]:
+    def examples_until_next(self, step: int, total: int) -> Numbers:
         """The examples that are trained on from an update until the next mining or the end: no others
         need negatives.
 
@@ -218,7 +218,7 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
     number_of_row = live_numbers(kb)
     order = np.argsort(store.mention_key, kind="stable")
     keys: NDArray[np.uint64] = store.mention_key[order]
-    negatives: dict[int, NDArray[np.int64]] = {}
+    negatives: dict[int, Numbers] = {}
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
             key = mention_keys([(record["doc"], record["start"], record["end"])])[0]

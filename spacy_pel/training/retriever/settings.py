@@ -12,7 +12,7 @@ from ...errors import Errors
 from ...util.config import MANY, load_config
 from ..negatives import Mixing, NegativeSampler
 from ..regularizers import Regularizer
-from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, explained, resolve_section, seed_of
+from ..settings import BaseDevSettings, BasePaths, BaseTrainingSettings, Strict, resolve_run
 
 
 class PathSettings(BasePaths):
@@ -117,6 +117,4 @@ def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSet
 
 def resolve_settings(config: Config, path: Path) -> RunSettings:
     """Build the parts of a config and check its keys."""
-    with explained(Errors.E310, path):
-        pel = resolve_section(config, "pel", Errors.E310, path)
-        return RunSettings.model_validate({"paths": config.get("paths", {}), "seed": seed_of(config), "pel": pel})
+    return resolve_run(RunSettings, "pel", config, Errors.E310, path)

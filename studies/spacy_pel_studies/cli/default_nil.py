@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._output import emit, message
 from spacy_pel.cli._saved_pipeline import default_pipeline
 from spacy_pel.errors import PelError
 from spacy_pel.training.commands.train import open_bi_encoder
@@ -38,7 +38,6 @@ def default_nil(
     mentions: Annotated[int, typer.Option(metavar="N", min=1, help="Surface forms drawn from each world.")] = 400,
     entities: Annotated[int, typer.Option(metavar="N", min=1, help="Entities drawn from each world.")] = 1500,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of what is drawn.")] = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Fit the default weights of LogisticNil, and measure them on each world, left out in turn.
 
@@ -69,7 +68,7 @@ def default_nil(
     with atomic_path(output / "default_nil.md") as part:
         part.write_text(as_markdown(report), encoding="utf8")
     message(f"Wrote {output}")
-    emit(report, as_json=as_json, text=as_markdown)
+    emit(report, as_markdown)
 
 
 def _sources(given: list[str]) -> dict[str, tuple[Path, Path]]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._output import emit, message
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
@@ -26,7 +26,6 @@ def default_weights(
         ),
     ],
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the mentions that are drawn.")] = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Fit the default weights of LinearCombiner, and measure them on each world, left out in turn.
 
@@ -48,7 +47,7 @@ def default_weights(
     with atomic_path(output / "default_weights.md") as part:
         part.write_text(as_markdown(report), encoding="utf8")
     message(f"Wrote {output}")
-    emit(report, as_json=as_json, text=as_markdown)
+    emit(report, as_markdown)
 
 
 def _task(given: str) -> "tuple[str, Path, Path]":

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message, text_table
+from spacy_pel.cli._output import emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
@@ -20,7 +20,6 @@ def gradients(
         typer.Option(metavar="NAME=FOLDER", help="A training as NAME=FOLDER, drawn as one line (repeatable)."),
     ],
     window: Annotated[int, typer.Option(metavar="N", min=1, help="Steps to average.")] = 100,
-    as_json: bool = JSON,
 ) -> None:
     """Draw the smoothed l2 norm of the gradient per step and print its mean, standard deviation and maximum.
 
@@ -34,7 +33,7 @@ def gradients(
     for path in paths:
         message(f"Wrote {path}")
     result: dict[str, Any] = {name: summary(one.norms)._asdict() for name, one in runs.items()}
-    emit({"runs": result, "window": window}, as_json=as_json, text=_text)
+    emit({"runs": result, "window": window}, _text)
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._output import emit, message
 
 from ._app import research_cli
 
@@ -32,7 +32,6 @@ def entity_map(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed for drawing mentions.")] = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Draw a 2-D map of mentions (dots) and their entities (stars) by multi-dimensional scaling.
 
@@ -67,7 +66,7 @@ def entity_map(
     write_json(output / "map.json", result)
     for path in paths:
         message(f"Wrote {path}")
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _text(result: dict[str, Any]) -> str:

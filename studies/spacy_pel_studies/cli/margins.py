@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message, text_table
+from spacy_pel.cli._output import emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
@@ -28,7 +28,6 @@ def margins(
             '"Pb 0.05", "Pb 0.1" and "CE" are shown with the paper\'s results.',
         ),
     ],
-    as_json: bool = JSON,
 ) -> None:
     """Compare runs with several margins: the precision-recall curves of NIL and a table.
 
@@ -57,7 +56,7 @@ def margins(
     with atomic_path(out / "table4.md") as part:
         part.write_text(_markdown(rows), encoding="utf8")
     message(f"Wrote {out}")
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _named(runs: list[str]) -> dict[str, Path]:

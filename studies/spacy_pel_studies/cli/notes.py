@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from spacy_pel.cli._options import KBOrPipeline, Seed, argument, option
-from spacy_pel.cli._output import JSON, emit, key_values
+from spacy_pel.cli._output import emit
 
 from ._app import research_cli
 
@@ -15,7 +15,6 @@ def notes(
     output: Annotated[Path, argument("OUT", "The .jsonl file to write.")],
     n_documents: Annotated[int, option("N", "Number of texts.", "--documents", min=1)] = 3000,
     seed: Seed = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Make up texts like clinical notes, with typed mentions, to train a detector on.
 
@@ -34,4 +33,4 @@ def notes(
     mentions = [mention for document in documents for mention in document.mentions]
     counts = {"mentions": len(mentions), "with_id": sum(bool(mention.ids) for mention in mentions)}
     result = {"output": str(output), "documents": write_corpus(output, documents), **counts}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)

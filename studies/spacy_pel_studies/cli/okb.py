@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message, text_table
+from spacy_pel.cli._output import emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
@@ -50,7 +50,6 @@ def okb(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of --share.")] = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Build an out-of-KB data set: entities are removed, and their mentions become NIL.
 
@@ -73,7 +72,7 @@ def okb(
     report = build_okb(kb, out, _splits(corpus), choose, show_progress=True)
     message(f"Wrote {out}")
     as_in_paper = not (types or groups or share is not None)
-    emit(report, as_json=as_json, text=lambda result: _text(result, with_paper=as_in_paper))
+    emit(report, lambda result: _text(result, with_paper=as_in_paper))
 
 
 def _splits(given: list[str]) -> dict[str, Path]:

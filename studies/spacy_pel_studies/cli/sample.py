@@ -4,7 +4,7 @@ from itertools import chain
 from typing import Annotated
 
 from spacy_pel.cli._options import KB, Files, NewKB, Seed, option
-from spacy_pel.cli._output import JSON, emit, key_values
+from spacy_pel.cli._output import emit
 
 from ._app import research_cli
 
@@ -16,7 +16,6 @@ def sample(
     share: Annotated[float, option("NUMBER", "Share of entities to draw.", min=0.0, max=1.0)] = 0.1,
     keep: Annotated[Files, option("FILE", "A corpus whose entities are always kept (repeatable).")] = None,
     seed: Seed = 0,
-    as_json: bool = JSON,
 ) -> None:
     """Draw a random sample of a knowledge base for small experiments. Recall is higher on a smaller KB.
 
@@ -33,4 +32,4 @@ def sample(
     source = {**whole.source, "sample": {"of": whole.fingerprint, "share": share, "seed": seed}}
     part = KnowledgeBase.build(drawn, out, source=source, redirects=whole.redirects())
     result = {"entities": len(part), "of": len(whole), "fingerprint": part.fingerprint}
-    emit(result, as_json=as_json, text=key_values)
+    emit(result)

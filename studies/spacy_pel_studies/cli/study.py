@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._output import emit, message
 from spacy_pel.errors import Errors
 from spacy_pel.training.commands.train import CONFIG_CONTEXT, parse_overrides
 
@@ -43,7 +43,6 @@ def study(
         typer.Option("--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."),
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
-    as_json: bool = JSON,
 ) -> None:
     """Train and evaluate a matrix of settings; an interrupted study resumes exactly.
 
@@ -74,7 +73,7 @@ def study(
     with atomic_path(output / "study.md") as part:
         part.write_text(text + "\n", encoding="utf8")
     write_json(output / "study.json", report.data)
-    emit(report.data, as_json=as_json, text=lambda _: text)
+    emit(report.data, lambda _: text)
 
 
 def _report(task: Any, runs: list[Any], output: Path) -> Report:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message, text_table
+from spacy_pel.cli._output import emit, message, text_table
 from spacy_pel.errors import PelError
 
 from ..errors import StudyErrors
@@ -26,7 +26,6 @@ def sweep(
         list[str] | None,
         typer.Option(metavar="NAME=FOLDER", help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."),
     ] = None,
-    as_json: bool = JSON,
 ) -> None:
     """Draw recall@1 and recall@64, with intervals, over the values of a numeric setting.
 
@@ -56,7 +55,7 @@ def sweep(
     write_json(output / "sweep.json", result)
     for path in paths:
         message(f"Wrote {path}")
-    emit(result, as_json=as_json, text=_text)
+    emit(result, _text)
 
 
 def _read(runs: list[str]) -> list[tuple[float, Path, dict[str, Any]]]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._output import emit, message
 
 from ._app import research_cli
 
@@ -50,7 +50,6 @@ def worlds(
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoints of the trainings.")] = False,
-    as_json: bool = JSON,
 ) -> None:
     """Train on some ontologies or wikis, link to unseen ones.
 
@@ -78,7 +77,7 @@ def worlds(
         resume=resume,
     )
     message(f"Wrote {output}")
-    emit(report, as_json=as_json, text=as_markdown)
+    emit(report, as_markdown)
 
 
 def _names(given: str) -> list[str]:
