@@ -16,6 +16,7 @@ from typing import Any
 
 from rapidfuzz.distance import Indel
 
+from ..candidates.other_forms import variants
 from ..errors import Errors, PelError, shortened
 from ..kb.repair import ends_of_chains, is_obsolete
 from ..ontologies import Term, read_terms
@@ -411,6 +412,11 @@ class Merge:
 
         return id_of
 
+    def _is_taken(self, entity: Entity, owners: Mapping[str, set[str]]) -> bool:
+        """Is any of its names one of the owners', in another number or spelling?"""
+        forms = map(self._normalized, (entity.canonical_name, *entity.aliases))
+        return any(one in owners for form in forms for one in (form, *variants(form)))
+
     def _called(self, kind: str, entity: Entity, owners: Mapping[str, set[str]]) -> set[str]:
         """The ids that are called as an entity is, and may be of its kind."""
         found, groups = owners.get(self._normalized(entity.canonical_name), set()), (type_group([kind]), "")
@@ -448,9 +454,8 @@ class Merge:
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
             # one that could be several others is not one more
-            sure_by = (entity.canonical_name, *entity.aliases) if source.only_new else (entity.canonical_name,)
-            unsure = source.join_names and not is_known and not set(sure_by) <= set(names)
-            if unwanted or unsure or not self._valid(entity_id):
+            unsure = entity.canonical_name not in names or source.only_new and self._is_taken(entity, owners)
+            if unwanted or source.join_names and not is_known and unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue
             record = self._record(entity_id, name)

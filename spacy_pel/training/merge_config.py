@@ -37,8 +37,8 @@ class MergeSource(Strict):
         join: more vocabularies of cross references by which the reader's entities are those of earlier sources,
             e.g. "UNII".
         join_names: so does a preferred name that one entity of the same semantic group alone has. A new id whose
-            preferred name is taken is left out, with ``only_new`` one with any name that is taken: it could be any of
-            those that are called so.
+            preferred name is taken is left out: it could be any of those that are called so. With ``only_new``, so
+            is one with any name that is taken, in any number or spelling.
         columns: for tables: file name -> what its columns hold.
         header: do the tables begin with a line of column names?
         where: for tables: name of a column -> the values whose lines are read.
