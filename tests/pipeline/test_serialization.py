@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from forks import end_of, in_child, kill_here
 from spacy.tokens import Doc, DocBin
 
 from spacy_pel.errors import PelError
@@ -207,24 +208,21 @@ def test_broken_folders_are_named(trained, tmp_path):
 
 
 @pytest.mark.parametrize("part", ["kb", "encoder", "index", "cfg.json"])
-def test_a_save_that_is_killed_leaves_the_old_pipeline(trained, expected, tmp_path, part):
+def test_a_save_that_is_killed_leaves_the_old_pipeline(trained, expected, tmp_path, monkeypatch, part):
     """It changes every part, and ends right after it has written one of them."""
     trained.to_disk(tmp_path / "pipeline")
     linker = trained.get_pipe(NAME)
     linker.add_entities([Entity("N2", "zzyzx", (), ("T047",))])
-    pid = os.fork()
-    if pid == 0:
-        replace = os.replace
+    replace = os.replace
 
-        def replace_and_end(source, target):
-            replace(source, target)
-            if Path(target).name == part and Path(target).parent.name == NAME:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def replace_and_end(source, target):
+        replace(source, target)
+        if Path(target).name == part and Path(target).parent.name == NAME:
+            kill_here()
 
-        os.replace = replace_and_end
-        linker.to_disk(tmp_path / "pipeline" / NAME)
-        os._exit(0)
-    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    monkeypatch.setattr(os, "replace", replace_and_end)
+    assert end_of(in_child(lambda: linker.to_disk(tmp_path / "pipeline" / NAME))) == -signal.SIGKILL
+    monkeypatch.undo()
     assert found(spacy.load(tmp_path / "pipeline")) == expected
     trained.to_disk(tmp_path / "pipeline")
     assert found(spacy.load(tmp_path / "pipeline")) == found(trained) != expected
