@@ -1,7 +1,6 @@
 """Tables as people and programs write them: headers, titles, comments, delimiters, encodings and ids."""
 
 import pytest
-from cases import cases
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.csv_kb import CsvKB
@@ -171,7 +170,37 @@ def test_ids_that_become_equal_are_said(write, caplog, first, second):
     assert "W108" in caplog.text and "is 'Gout' and 'Asthma'" in caplog.text
 
 
-@pytest.mark.parametrize("content, names, report", cases("tables", "tables_as_they_are_published"))
+@pytest.mark.parametrize(
+    "content, names, report",
+    [
+        ('code\tname\n1\t"alpha\n2\tgamma"\n3\tx\n', ['"alpha', 'gamma"', "x"], {"stray_quote": 1}),
+        ('code\tname\n1\t5" nail\n2\t"\n', ['5" nail', '"'], {"stray_quote": 1}),
+        ('code|name\n1|"alpha\n2|x\n', ['"alpha', "x"], {"stray_quote": 1}),
+        ('Title\ncode|name\n1|"alpha\n2|x"\n', ['"alpha', 'x"'], {"stray_quote": 1}),
+        ('code\tname\n1\t"a\tb"\n2\t"c\nd"\n', ["a b", "c d"], {}),
+        ('concept_id\tconcept_name\tinvalid_reason\n1\t"a"\t\n2\tb\tD\n3\t5" c\t\n', ['"a"', '5" c'], {"invalid": 1}),
+        ("code,name,obsolete\n1,a,false\n2,b,TRUE\n", ["a"], {"invalid": 1}),
+        ("code,name,is_obsolete,active\n1,a,0,1\n2,b,1,1\n3,c,0,0\n4,d,,true\n", ["a", "d"], {"invalid": 2}),
+        ("code,name,Status\n1,a,Approved\n2,b,Inactive\n3,c,retired \n", ["a"], {"invalid": 2}),
+        ("code,name,isDeleted,SUPPRESS\n1,a,0,N\n2,b,1,N\n3,c,0,O\n", ["a"], {"invalid": 2}),
+        ("code,name\n'01 ','Fever, high'\n'02','D'S'\n", ["Fever, high", "D'S"], {}),
+        ("NOTE: x\n'ICD-9 CODE','CODE DESCRIPTION'\n'01 ',\"B, C\"\n'2','D'S'\n", ["B, C", "D'S"], {}),
+        ("code,description\nE11,Type 2 diabetes\n", ["Type 2 diabetes"], {}),
+        ("'ICD CODE','NAME'\n\"'01'\",\"Fever, high\"\n\"'02'\",D'S\n", ["Fever, high", "D'S"], {}),
+        ("\"'code'\",\"'name'\"\n\"'01'\",\"'D'S'\"\n", ["D'S"], {}),
+        ("code,name,type\n1,'Iron, low','x'\n2,'D\\'S, y',NULL\n3,'z',3\n", ["Iron, low", "D'S, y", "z"], {}),
+        ("code,name\n1,5'-x\n2,'t y\n", ["5'-x", "'t y"], {}),
+        ('"code,name"\n"1,Fever"\n"2,""Iron, low"""\n', ["Fever", "Iron, low"], {}),
+        ('"code","name"\n"1","The \\"x\\", of y"\n"2","z\\"\n', ['The "x", of y', "z\\"], {}),
+        ('"code", "name"\n"1", "Iron, low"\n', ["Iron, low"], {}),
+        (" code | name\n------+------\n 1    | Fever\n", ["Fever"], {}),
+        ("code^name\n1^Iron, low\n", ["Iron, low"], {}),
+        ("A000    Cholera, mild\nV1090   Past x\n", ["Cholera, mild", "Past x"], {}),
+        ("0010 Cholera d/t vib\n00845 Colitis\n", ["Cholera d/t vib", "Colitis"], {}),
+        ("A00.0   Cholera\nA00.1   Colitis\n", ["Cholera", "Colitis"], {}),
+        (f"00001 Z90     0 {'x':60} Loss\n00002 Z900    1 {'x':60} Lack\n\n", ["Loss", "Lack"], {}),
+    ],
+)
 def test_tables_as_they_are_published(write, content, names, report):
     entities, counts = read(write(content, "kb.txt"))
     assert ([entity.canonical_name for entity in entities], counts) == (names, report)
