@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pages import options_after
 from spacy_pel_studies.study import plan_study
+from srsly import read_yaml
 from thinc.api import Config
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -38,29 +39,8 @@ def test_config(path):
 # -- the papers' settings --------------------------------------------------------------------------
 
 SAPBERT = "cambridgeltl/SapBERT-from-PubMedBERT-fulltext"
+WIATRAK, CAI, LE_NGUYEN, SOFT_RADIUS, RANKER = read_yaml(Path(__file__).with_name("fixtures") / "papers.yaml").values()
 AT_PAPER_SIZE = "at the paper's size:"  # in the comments of a config: what it takes
-LENGTHS = {f"pel.encoder.{side}_template.max_length": 128 for side in ("mention", "entity")}
-# Wiatrak et al. (2022), Table 6 and sections 5.2 and 5.3
-WIATRAK = {
-    **LENGTHS,
-    "pel.encoder.tied": False,
-    "pel.encoder.pooling": "mean",
-    "pel.negatives.shared": False,
-    "pel.negatives.in_batch": False,
-    "pel.positives.card": 1.0,
-    "pel.positives.alias_share": 0.0,
-    "pel.training.batch_size": 32,
-    "pel.training.accumulate_gradient": 1,
-    "pel.training.max_epochs": 7,
-    "pel.training.max_steps": 0,
-    "pel.training.limit": 0,
-    "pel.training.mining.every_epochs": 1,
-    "pel.training.optimizer.learn_rate": 1e-5,
-    "pel.training.optimizer.warmup": 0.25,
-    "pel.training.optimizer.epsilon": 1e-6,
-    "pel.training.optimizer.clip": 1.0,
-    "pel.training.dev.kinds": ["card"],
-}
 MEDMENTIONS = {**WIATRAK, "pel.encoder.name": SAPBERT}
 STUDY = {"study.n_dev": 0, "study.n_test": 0, "study.kinds": ["card"]}
 PB = {"pel.loss": "ProxySoftplus", "pel.loss.alpha": 32.0, "pel.encoder.similarity": "Cosine"}
@@ -72,19 +52,6 @@ PLAIN = {"pel.regularizer": None}
 FGSM = {"pel.regularizer": "FGSM", "pel.regularizer.epsilon": 0.01, "pel.regularizer.weight": 1.0}
 LOSSES, REGULARIZERS = (("Pb", PB_0), ("CE", CE)), (("plain", PLAIN), ("FGSM", FGSM))
 N_32, N_64 = ({"pel.negatives.n_negatives": n} for n in (32, 64))
-# Cai et al. (2023), section 4.3 and Table 2; the binary loss of section 3.4 and Eq. 7
-CAI = {
-    **LENGTHS,
-    "pel.encoder.name": "bert-base-uncased",
-    "pel.encoder.tied": False,
-    "pel.training.batch_size": 64,
-    "pel.training.max_epochs": 30,
-    "pel.training.max_steps": 0,
-    "pel.training.optimizer.learn_rate": 2e-5,
-    "pel.training.optimizer.weight_decay": 0.0,
-    "pel.training.optimizer.epsilon": 1e-8,
-    "pel.loss.scale": 1.0,
-}
 CAI_STUDY = {**STUDY, "study.seeds": [0, 1, 2], "study.first_stage": 1024}
 BINARY = {"pel.loss": "BinaryCrossEntropy", "pel.loss.offset": 0.0}
 BASELINE = {"pel.loss": "CrossEntropy", "pel.mixing": None}
@@ -98,53 +65,8 @@ SCORERS = {
     "Pooling Mean": {"pel.encoder.pooling": "mean", "pel.encoder.similarity": "DotProduct"},
     "SOM": {"pel.encoder.pooling": "mean", "pel.encoder.similarity": "SumOfMax"},
 }
-# Le & Nguyen (2023), sections 3.2 and 4.3
-LE_NGUYEN = {
-    "ranker.model.encoder.name": SAPBERT,
-    "ranker.model.encoder.tied": False,
-    "ranker.model.encoder.pooling": "markers",
-    "ranker.model.encoder.entity_pooling": "cls",
-    "ranker.model.encoder.similarity": "Euclidean",
-    "ranker.model.encoder.mention_template.max_length": 128,
-    "ranker.model.encoder.entity_template.max_length": 128,
-    "ranker.model.encoder.entity_template": "SynonymCard",
-    "ranker.candidates.n": 64,
-    "ranker.loss": "Triplet",
-    "ranker.loss.margin": 1.2,
-    "ranker.training.batch_size": 32,
-    "ranker.training.max_epochs": 3,
-    "ranker.training.max_steps": 0,
-    "ranker.training.limit": 0,
-    "ranker.training.optimizer.learn_rate": 1e-5,
-    "ranker.training.optimizer.weight_decay": 0.0,
-    "ranker.training.optimizer.epsilon": 1e-8,
-}
-SOFT_RADIUS = {
-    "ranker.anchors": "SoftRadius",
-    "ranker.anchors.radius": 11.0,
-    "ranker.anchors.epsilon": 1.0,
-    "ranker.anchors.learn_rate": 0.005,
-    "ranker.loss.squared": False,
-}
 # Wiatrak et al. (2022), Appendix B and the cross-encoder of Table 6
 FOR_RANKER = {"pel.training.dev.metric": "recall@16"}  # Appendix B
-RANKER = {
-    "ranker.model.name": SAPBERT,
-    "ranker.model.template.max_length": 256,
-    "ranker.model.pooling": "mean",
-    "ranker.model.top_k": 16,
-    "ranker.candidates.n": 16,
-    "ranker.candidates.hide_names": 0.0,
-    "ranker.regularizer.epsilon": 0.01,
-    "ranker.regularizer.weight": 1.0,
-    "ranker.training.batch_size": 4,
-    "ranker.training.max_epochs": 5,
-    "ranker.training.max_steps": 0,
-    "ranker.training.optimizer.learn_rate": 2e-5,
-    "ranker.training.optimizer.warmup": 0.2,
-    "ranker.training.optimizer.epsilon": 1e-6,
-    "ranker.training.optimizer.clip": 1.0,
-}
 # config -> label of its runs ("" for all of a study, and for a config of one training) -> settings
 PAPERS = {
     # Tables 2 and 3: 64 random or 32 mixed negatives, FGSM with 32

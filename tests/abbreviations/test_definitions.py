@@ -4,6 +4,7 @@ import time
 
 import pytest
 import spacy
+from cases import cases
 from spacy.matcher import Matcher
 
 from spacy_pel.abbreviations.definitions import find_abbreviations, normal_form
@@ -15,51 +16,7 @@ def definitions(text):
     return {one["short_text"]: one["long_text"] for one in find_abbreviations(NLP(text))}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Patients with heart failure (HF) died.", {"HF": "heart failure"}),
-        ("ACE (an angiotensin converting enzyme) helps.", {"ACE": "angiotensin converting enzyme"}),
-        ("The factor nuclear factor kappa B (NF-kB) binds.", {"NF-kB": "nuclear factor kappa B"}),
-        ("two norepinephrine (NE) doses, NE again", {"NE": "norepinephrine"}),
-        ("heart rate (HR) and patients who were older (HR)", {"HR": "heart rate"}),  # not by initials
-        ("after 3 weeks (weeks 2 to 9) and in months (months)", {}),  # the word itself
-        ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
-        ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {"RT": "reverse transcription"}),
-        ("the İİİ of chronic kidney disease (CKD)", {"CKD": "chronic kidney disease"}),
-        # words of several tokens, and with a digit first
-        ("5-fluorouracil (5-FU) or 6-mercaptopurine (6-MP)", {"5-FU": "5-fluorouracil", "6-MP": "6-mercaptopurine"}),
-        ("TNF-α (tumor necrosis factor α)", {"TNF-α": "tumor necrosis factor α"}),
-        ("after five doses of 20 mg each (5 mg) or 4 different ones (4d) or 10 milligrams (10 MG)", {}),
-        ("ataxia-telangiectasia (A-T) and many knees (A-K)", {"A-T": "ataxia-telangiectasia"}),
-        # few words in brackets
-        ("RA (rheumatoid arthritis), MTX (methotrexate)", {"RA": "rheumatoid arthritis", "MTX": "methotrexate"}),
-        ("CT (chest, abdomen), CT (contrast), MI (mild), OMIM (http://omim.org/im)", {}),
-        ("HF was seen in older men (no heart failure). Rats (brain tissue), Cats (two)", {}),
-        ("HF (heart failure, in some), AS (, aortic stenosis)", {"HF": "heart failure", "AS": "aortic stenosis"}),
-        # where a long form begins and ends
-        ("the standard error of the mean (S.E.M.)", {"S.E.M.": "standard error of the mean"}),
-        ("given (R)-alpha-methylhistamine (RAMH)", {"RAMH": "(R)-alpha-methylhistamine"}),
-        ("proton pump inhibitors (PPIs)", {"PPIs": "proton pump inhibitors"}),
-        ("the Staph. aureus strain (SAS)", {"SAS": "Staph. aureus strain"}),
-        ("Was it myeloid? Leukemia (ML)", {}),
-        ("the Central Register of Controlled Trials (CENTRAL)", {"CENTRAL": "Central Register of Controlled Trials"}),
-        ("stroke (IS)/transient ischemic attack (TIA)", {"TIA": "transient ischemic attack"}),
-        ("inferior (ANT-MI) and eight with infarctions (INF-MI)", {}),
-        ("tumour necrosis factor-α (tumour factor-α; P = 0.06)", {}),
-        ('a "southern" (Central and Southern Iberian clusters)', {}),
-        ("anterior heart; arteries (AHA) and p = mean (PM)", {}),
-        ("muscle\r\n\r\nfailure (MF), heart\n  \nfailure (HF)", {}),
-        ("intracellular Ca2+ ([Ca2+]i) rose", {}),
-        ("the distal\n\nmuscle (DM) or heart\nfailure (HF)", {"HF": "heart\nfailure"}),
-        # a remark after the short form
-        ("with diethylnitrosamine (DEN: 10 mg/kg/day) and DEN", {"DEN": "diethylnitrosamine"}),
-        ("a glutamate antagonist (GA, 0.5 mg; see (b) below)", {"GA": "glutamate antagonist"}),
-        ("Mortality was much higher (HR, 1.2; 95% CI 1.1 to 1.3)", {}),  # statistics
-        ("inhibition in either case (i.e., in both)", {}),
-        ("heart failure (HF, the end is missing", {}),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("abbreviations", "definitions"))
 def test_definitions(text, expected):
     assert definitions(text) == expected
 
@@ -67,50 +24,12 @@ def test_definitions(text, expected):
 MM = {"MM": "Malignant melanoma"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("Malignant melanoma [MM] is rare.", "Malignant melanoma [MM; n = 5] is rare."),
-        *("Malignant melanoma (“MM”) is rare.", "Malignant melanoma ('MM') is rare."),
-        *("Malignant melanoma [‘MM’] is rare.", "“Malignant melanoma” (MM) is rare."),
-        *("Malignant melanoma (MM, n = 5) is rare.", "Malignant melanoma (MM; our subject) is rare."),
-        *("Malignant melanoma, or MM, is rare.", "Malignant melanoma (or MM) is rare."),
-        *("Malignant melanoma or MM is rare.", "Malignant melanoma, or MM for short, is rare."),
-        *("Malignant melanoma (hereafter MM) is rare.", "Malignant melanoma, hereafter “MM”, is rare."),
-        *("Malignant melanoma (henceforth, MM) is rare.", "Malignant melanoma, in short MM, is rare."),
-        "Malignant melanoma, hereinafter referred to as MM, is rare.",
-        "Malignant melanoma (hereafter simply called MM) is rare.",
-        *("Malignant melanoma, abbreviated MM, is rare.", "Malignant melanoma (abbreviated as MM) is rare."),
-        *("Malignant melanoma is commonly abbreviated to MM in this text.", "Malignant melanoma (i.e., MM) is rare."),
-        *("Malignant melanoma, also known as MM, is rare.", "Malignant melanoma (abbreviation: MM) is rare."),
-    ],
-)
+@pytest.mark.parametrize("text", cases("abbreviations", "short_forms_after_their_long_form"))
 def test_short_forms_after_their_long_form(text):
     assert definitions(text) == MM
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("MM: malignant melanoma; BCC: basal cell carcinoma", "MM BCC"),
-        ("Abbreviations: MM, malignant melanoma; BCC, basal cell carcinoma.", "MM BCC"),
-        ("ABBREVIATIONS: MM = malignant melanoma, BCC = basal cell carcinoma", "MM BCC"),
-        ("Abbreviations used in this paper: MM – malignant melanoma; BCC – basal cell carcinoma", "MM BCC"),
-        ("List of abbreviations\n\nMM - malignant melanoma\n\nBCC - basal cell carcinoma\n", "MM BCC"),
-        ("Abbreviations\nMM\tmalignant melanoma\nBCC\tbasal cell carcinoma", "MM BCC"),
-        ("Abbreviations: MM (malignant melanoma); BCC (basal cell carcinoma)", "MM BCC"),
-        ("Shown are cells. MM, malignant melanoma; BCC, basal cell carcinoma (seen from above).", "MM BCC"),
-        ("Abbreviations: MM, malignant melanoma, and BCC, basal cell carcinoma.", "MM BCC"),
-        ("Abbreviation: MM, malignant melanoma.", "MM"),
-        ("MM = malignant melanoma.", "MM"),
-        ("Abbreviations: ALT, alanine aminotransferase; IPL, inner plexiform (synaptic) layer.", "ALT IPL"),
-        # names, values and sentences
-        ("MM, malignant melanoma and others, were seen.", ""),
-        ("IL-1, IL-1R, IL-6, IL-6R; TNF, TNFR, and CD4, CD40", ""),
-        ("OR: 2.1; CI: 1.2 to 3.4; HR = 80; BP: 120/80", ""),
-        ("CC: cough. PMH: asthma. PE: pulmonary edema in both lungs.", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("abbreviations", "lists_of_abbreviations"))
 def test_lists_of_abbreviations(text, expected):
     long_forms = ("malignant melanoma", "basal cell carcinoma", "alanine aminotransferase")
     known = dict(zip(("MM", "BCC", "ALT"), long_forms, strict=True)) | {"IPL": "inner plexiform (synaptic) layer"}

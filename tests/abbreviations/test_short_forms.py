@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from cases import cases
 
 from spacy_pel.abbreviations.documents import noted
 from spacy_pel.abbreviations.short_forms import ShortForms, clinical, find_listed
@@ -86,29 +87,7 @@ def test_a_row_with_a_section_counts_there_only(table):
     assert meanings("Neurology consult: MS.", house) == meanings("MS", house) == []
 
 
-@pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("O2 sat 94% on RA.", "room air"),
-        ("RA flare", "rheumatoid arthritis"),
-        ("TTE: RA dilated", "right atrium"),
-        ("ESRD on HD.", "hemodialysis"),
-        ("HD for chorea", "Huntington disease"),
-        ("PT 12.5, INR 1.1", "prothrombin time"),
-        ("INR 1.1. PT consulted", "physical therapy"),  # the sentence before does not count
-        ("Labs: PT pending", "prothrombin time"),
-        ("PMH: MS", "multiple sclerosis"),
-        ("PMH: altered MS", "mental status"),  # a word beside it tells more than the section
-        ("PE: unremarkable", "physical examination"),
-        ("r/o PE", "pulmonary embolism"),
-        ("PD or HD", "peritoneal dialysis"),
-        ("AH/VH", "visual hallucinations"),
-        ("eGFR mutation", "glomerular filtration rate"),
-        ("EGFR mutation", "epidermal growth factor receptor"),  # as it is written, before other cases of another form
-        ("EGFR 52", "glomerular filtration rate"),
-        ("MMR deficient", "mismatch repair"),
-    ],
-)
+@pytest.mark.parametrize("text, expected", cases("abbreviations", "the_text_beside_a_form_tells_its_sense"))
 def test_the_text_beside_a_form_tells_its_sense(text, expected):
     assert expected in meanings(text)
 

@@ -1,13 +1,13 @@
 """The cache of surface forms gives what its generator finds, whatever it has kept."""
 
 import multiprocessing
-import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from forks import end_of, in_child
 
 from spacy_pel.candidates.form_cache import FormCache
 from spacy_pel.types import CandidateTable
@@ -163,8 +163,6 @@ def test_nor_for_one_that_has_just_been_given_the_lock():
         end = time.perf_counter() + 0.5
         while time.perf_counter() < end:
             pass
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if cache._lock.acquire(timeout=5) else 1)
+        child = in_child(lambda: cache._lock.acquire(timeout=5))
         sys.setswitchinterval(interval)
-        assert os.waitpid(child, 0)[1] == 0 and waiting.result()
+        assert end_of(child) == 0 and waiting.result()

@@ -1,6 +1,7 @@
 """Names with the same words, or with phrases that other names of the knowledge base exchange."""
 
 import pytest
+from cases import cases
 
 from spacy_pel import KnowledgeBase
 from spacy_pel.candidates import own_words
@@ -27,29 +28,7 @@ ENTITIES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("naive b lymphocyte", "naive b cell"),
-        ("lung carcinoma", "carcinoma of the lung"),
-        ("b lymphocyte naive", "naive b cell"),  # exchanged, and in another order
-        ("broken hip", None),
-        ("fracture hip", None),
-        ("autosomal dominant spastic ataxia", None),  # of two entities
-        ("naive t lymphocyte", None),
-        ("titin 3", None),  # another number
-        ("desmin v5", None),
-        ("keratin v5", None),
-        ("vimentin iv", None),
-        ("glioma stage 1 grade 2", None),
-        ("vimentin 3", "vimentin iii"),
-        ("grade 1 stage 2 glioma", None),
-        ("lymphocyte", None),  # nothing of it would stay
-        ("hepatitis", None),
-        ("hepatitis of a", "hepatitis a"),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("form", "name"), cases("words_around", "a_form_is_read_as_a_name"))
 def test_a_form_is_read_as_a_name(form, name):
     assert OwnWords(KnowledgeBase(ENTITIES)).name_of(form) == name
 

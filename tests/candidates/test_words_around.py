@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import cases
 
 from spacy_pel.candidates.form_reader import FormReader, is_slip
 from spacy_pel.candidates.words_around import options_of, with_nouns
@@ -41,37 +42,7 @@ def read(kb, form, priors=None):
     return form if reading is None else reading.word or form[reading.start : reading.end]
 
 
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [
-        # words around findings
-        *[("extreme fatigue", "fatigue"), ("Left sciatica", "sciatica"), ("worsening\npain", "pain")],
-        *[("fatigue all the time", "fatigue"), ("a lot of pain, at night", "pain"), ("R sciatica", "sciatica")],
-        *[
-            ("pain for the first 2-3 weeks", "pain"),
-            ("nausea that never stopped", "nausea"),
-            ("nausea (mild)", "nausea"),
-        ],
-        ("feeling very extremely widget", "widget"),
-        # around drugs
-        *[("insulin gtt", "insulin"), ("1 g IV prednisone", "prednisone"), ("aspirin 81 mg daily", "aspirin")],
-        # the longest name is the one
-        *[("severe kidney disease", "kidney disease"), ("mild chronic kidney disease", "chronic kidney disease")],
-        # a name as a whole, in another order, too, or a term for a quantity
-        *[("moderate to severe pain", "moderate to severe pain"), ("left ventricle", "left ventricle")],
-        *[("increased heart rate", "increased heart rate"), ("upset stomach", "stomach upset")],
-        ("severe back pain", "pain severe back"),
-        # words of other kinds, or nothing that they go with
-        *[("left knee", "left knee"), ("severe insulin", "severe insulin"), ("oral pain", "oral pain")],
-        *[("severe", "severe"), ("extreme zzyzx", "extreme zzyzx"), ("r", "r"), ("left-", "left-"), ("", "")],
-        ("r-sciatica", "r-sciatica"),
-        ("pain (CAD)", "pain (CAD)"),
-        # lay people's words, and slips
-        *[("nauseated", "nausea"), ("very shaky", "tremor"), ("so angry", "anger"), ("hairloss", "hair loss")],
-        *[("diarhea", "diarrhea"), ("DIARHEA", "DIARRHEA".lower()), ("extreme diarhea", "diarrhea")],
-        *[("predinsone", "prednisone"), ("prednisona", "prednisona"), ("DiarheA", "DiarheA")],
-    ],
-)
+@pytest.mark.parametrize(("form", "expected"), cases("words_around", "what_is_read_of_a_form"))
 def test_what_is_read_of_a_form(kb, form, expected):
     assert read(kb, form).split() == expected.split()
 

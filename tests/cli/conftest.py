@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,6 +14,7 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import write_jsonl
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "cli"
 NAMES = ["aspirin", "ibuprofen", "heart attack", "stroke", "kidney stone", "fever", "asthma", "influenza"]
 XREFS = [(f"MESH:D00000{i}", f"ICD10CM:A0{i}.1", f"ICD10CM:A0{i}.2") for i in range(len(NAMES) - 1)]
 ENTITIES = [
@@ -20,29 +22,6 @@ ENTITIES = [
     for i, (name, xrefs) in enumerate(zip(NAMES, [*XREFS, ()], strict=True))
 ]
 UNKNOWN = ["zebra fish", "quantum dot"]  # concepts that the KB lacks
-CONFIG = """
-[nlp]
-lang = "en"
-pipeline = ["entity_ruler","proxy_entity_linker"]
-[components]
-[components.entity_ruler]
-source = "RULER"
-[components.proxy_entity_linker]
-factory = "proxy_entity_linker"
-encoder = {"@pel_encoders":"spacy-pel.HashEmbed.v1"}
-[initialize]
-[initialize.components]
-[initialize.components.proxy_entity_linker]
-[initialize.components.proxy_entity_linker.kb_loader]
-@misc = "spacy-pel.KBFromDisk.v1"
-path = "KB"
-[initialize.components.proxy_entity_linker.encoder_loader]
-@misc = "spacy-pel.EncoderFromDisk.v1"
-path = "MODEL"
-[initialize.components.proxy_entity_linker.index_loader]
-@misc = "spacy-pel.IndexFromDisk.v1"
-path = "INDEX"
-"""
 
 
 class Result(NamedTuple):
@@ -113,12 +92,21 @@ def folder(tmp_path_factory):
     patterns = [{"label": "ENTITY", "pattern": name} for name in NAMES + UNKNOWN]
     ruler.add_pipe("entity_ruler").add_patterns(patterns)
     ruler.to_disk(path / "ruler")
-    config = CONFIG
+    config = (FIXTURES / "pipeline.cfg").read_text()
     for name in ("ruler", "kb", "model", "index"):
         config = config.replace(f'"{name.upper()}"', json.dumps(str(path / name)))
     (path / "pipeline.cfg").write_text(config)
     assembled = CliRunner().invoke(spacy_app, ["assemble", str(path / "pipeline.cfg"), str(path / "pipeline")])
     assert assembled.exit_code == 0, assembled.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory):
+    """Folders a and b with the same predictions, to change."""
+    path = tmp_path_factory.mktemp("runs")
+    done("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
+    shutil.copytree(path / "a", path / "b")
     return path
 
 

@@ -4,35 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import done, refused, run
+from .conftest import FIXTURES, done, refused, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-TRAIN = """
-[paths]
-kb = "{folder}/kb"
-train = "{folder}/train.jsonl"
-dev = "{folder}/dev.jsonl"
-[system]
-seed = 0
-[pel]
-[pel.encoder]
-@pel_encoders = "spacy-pel.BiEncoder.v1"
-name = "random:layers=1,width=32"
-[pel.loss]
-@pel_losses = "spacy-pel.ProxySoftplus.v1"
-[pel.negatives]
-@pel_negatives = "spacy-pel.InBatchNegatives.v1"
-[pel.training]
-batch_size = 16
-max_epochs = 3
-eval_frequency = 4
-"""
 
 
 @pytest.fixture
 def config(folder, tmp_path):
     path = tmp_path / "train.cfg"
-    path.write_text(TRAIN.replace("{folder}", str(folder)))
+    path.write_text((FIXTURES / "train.cfg").read_text().replace("{folder}", str(folder)))
     return path
 
 

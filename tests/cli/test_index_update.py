@@ -1,11 +1,11 @@
 """index --update: vectors of an index are reused."""
 
 import json
-import os
 import shutil
 import signal
 
 import pytest
+from forks import end_of, in_child, kill_here
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import embed
@@ -88,19 +88,14 @@ def test_a_killed_update_resumes(folder, changed, embedded, monkeypatch):
     before = files(changed / "old")
     args = ("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
     args = (*args, "--mentions", folder / "train.jsonl", "--json")
-    pid = os.fork()
-    if pid == 0:
-        encode_rows = ResumableEncoder.encode_rows
+    encode_rows = ResumableEncoder.encode_rows
 
-        def dying(self, kind, *rest):
-            if kind == "alias":
-                os.kill(os.getpid(), signal.SIGKILL)
-            return encode_rows(self, kind, *rest)
+    def dying(self, kind, *rest):
+        return kill_here() if kind == "alias" else encode_rows(self, kind, *rest)
 
-        ResumableEncoder.encode_rows = dying
-        run(*args)
-        os._exit(1)
-    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    with monkeypatch.context() as patch:
+        patch.setattr(ResumableEncoder, "encode_rows", dying)
+        assert end_of(in_child(lambda: run(*args))) == -signal.SIGKILL
     assert files(changed / "old") == before and (changed / "old.parts").is_dir()
     resumed = done(*args)
     assert "Resumed: 2 vectors" in resumed.err

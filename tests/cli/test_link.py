@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import spacy
+from forks import end_of, in_child, kill_here
 
 from spacy_pel.corpora import read_corpus, read_links
 from spacy_pel.engines.output import PartedOutput, Report, only_writer
@@ -105,19 +106,16 @@ def test_processes_give_the_same(folder, tmp_path):
 
 def killed_after(n_parts, args):
     """Run link in a child process that dies by SIGKILL while it writes its part n_parts + 1."""
-    pid = os.fork()
-    if pid == 0:
-        write = PartedOutput.write
+    write = PartedOutput.write
 
-        def dying_write(self, number, records, **settings):
-            if number == n_parts:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return write(self, number, records, **settings)
+    def dying_write(self, number, records, **settings):
+        if number == n_parts:
+            kill_here()
+        return write(self, number, records, **settings)
 
-        PartedOutput.write = dying_write
-        run(*args)
-        os._exit(1)
-    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PartedOutput, "write", dying_write)
+        assert end_of(in_child(lambda: run(*args))) == -signal.SIGKILL
 
 
 def without_scores(path):
@@ -287,11 +285,13 @@ def test_a_run_that_still_writes_is_left_alone(tmp_path, more, name):
     write_input(tmp_path / "in.txt", "txt")
     args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / name, *more]
     parts = PartedOutput(f"{tmp_path / name}.parts", ".jsonl")
-    pid = os.fork()
-    if pid == 0:
+
+    def write_on():
         with only_writer(Path(parts.name)):
             parts.start({}, resume=False, overwrite=False)
             time.sleep(60)
+
+    pid = in_child(write_on)
     wait_until(parts.exists, 20)
     try:
         said = refused("E669", *args)

@@ -1,7 +1,5 @@
 """report on what evaluate wrote."""
 
-import shutil
-
 import pytest
 
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
@@ -12,22 +10,19 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def runs(folder, tmp_path_factory):
+def runs(runs):
     """Folders a and b; in a every mention gets the first candidate, in b every third is called NIL, and the
     others get the second one."""
-    path = tmp_path_factory.mktemp("runs")
-    done("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
-    shutil.copytree(path / "a", path / "b")
-    records = list(read_jsonl(path / "a" / "predictions.jsonl"))
+    records = list(read_jsonl(runs / "a" / "predictions.jsonl"))
     for record in records:
         record["kb_id"] = record["candidates"][0][0]
-    write_jsonl(path / "a" / "predictions.jsonl", records)
+    write_jsonl(runs / "a" / "predictions.jsonl", records)
     for number, record in enumerate(records):
         first, second = record["candidates"][:2]
         record["candidates"][:2] = second, first
         record["kb_id"] = second[0] if number % 3 else "NIL"
-    write_jsonl(path / "b" / "predictions.jsonl", records)
-    return path
+    write_jsonl(runs / "b" / "predictions.jsonl", records)
+    return runs
 
 
 def test_page(folder, runs, tmp_path):

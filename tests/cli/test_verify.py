@@ -1,11 +1,9 @@
 """verify: a pipeline as it was saved, and with one changed byte in any of its files."""
 
-import os
-import signal
 import sys
-import time
 
 import pytest
+from forks import meanwhile
 
 from spacy_pel.cli._saved_pipeline import copy_pipeline, read_learned, store_learned
 from spacy_pel.pipeline.saved import load_pipeline
@@ -48,22 +46,13 @@ def test_nothing_to_verify(tmp_path):
 def test_a_pipeline_that_another_process_changes_is_whole(pipeline, tmp_path):
     """Its linker's folder is replaced all the time; so a copy has no half of it."""
     learned, before = read_learned(pipeline), kinds(pipeline)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(300)
-        while True:
-            store_learned(pipeline, learned)
-            time.sleep(0.05)  # to be read in between
-    try:
+    with meanwhile(lambda: store_learned(pipeline, learned)):
         for number in range(8):
             copy = tmp_path / f"copy{number}"
             copy_pipeline(pipeline, copy, learned)
             assert kinds(pipeline) == kinds(copy) == before
             assert not list(copy.glob(".*")), "what the other process was writing"
             load_pipeline(pipeline)
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
 
 
 def kinds(pipeline):

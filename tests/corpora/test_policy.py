@@ -1,6 +1,7 @@
 """The written policy for ids and mentions that are not simple (spacy_pel/corpora/policy.py)."""
 
 import pytest
+from cases import cases
 
 from spacy_pel.corpora.policy import split_ids, tidy
 from spacy_pel.types import Mention
@@ -21,37 +22,9 @@ def test_split_ids(given, ids, composite):
     assert split_ids(given) == (ids, composite)
 
 
-@pytest.mark.parametrize(
-    "given,ids",
-    [
-        ("MESH:D003371;MESH:D003372", ("MESH:D003371", "MESH:D003372")),
-        ("D005076,D005077", ("D005076", "D005077")),
-        ("MESH:D001943|MESH:D010051;OMIM:1", ("MESH:D001943", "MESH:D010051", "OMIM:1")),
-        ("rs113488022,p|SUB|V|600|E", ("rs113488022", "p|SUB|V|600|E")),
-        ("http://x.org/HP_1,http://x.org/HP_2", ("http://x.org/HP_1", "http://x.org/HP_2")),
-        ("10533(Tax:9606),50754(Tax:9606)", ("10533(Tax:9606)", "50754(Tax:9606)")),
-        ("10533(Tax:9606;10090)", ("10533(Tax:9606;10090)",)),
-        ("D005334;-1", ("D005334",)),
-        ("MESH:-1", ()),
-        ("UMLS:CUI-less", ()),
-        ("MESH:-;OMIM:", ()),
-        # names hold commas, too
-        ("2,4-dinitrophenol", ("2,4-dinitrophenol",)),
-        ("MESH:D003371;Cough", ("MESH:D003371;Cough",)),
-        ("HGVS:c.[35del;101C>G]", ("HGVS:c.[35del;101C>G]",)),
-        # variants
-        ("c|SUB|G|444+1|A", ("c|SUB|G|444+1|A",)),
-        ("p|FS|R|97||12", ("p|FS|R|97||12",)),
-        ("c|SUB|T|1799|A,p|SUB|V|600|E", ("c|SUB|T|1799|A", "p|SUB|V|600|E")),
-        ("NM_000059.3:c.444+1G>A", ("NM_000059.3:c.444+1G>A",)),
-        (
-            "tmVar:p|SUB|V|600|E;HGVS:p.V600E;VariantGroup:0;CorrespondingGene:673;RS#:113488022;CA#:123643",
-            ("tmVar:p|SUB|V|600|E", "HGVS:p.V600E", "RS#:113488022", "CA#:123643"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("given,ids", cases("ids_and_spellings", "alternatives"))
 def test_alternatives(given, ids):
-    assert split_ids(given) == (ids, False)
+    assert split_ids(given) == (tuple(ids), False)
 
 
 def test_other_joiners():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import NAMES, run
-from index.test_fork_safety import exit_code_of
+from forks import end_of, in_child
 
 from spacy_pel.engines import batch as batches
 from spacy_pel.engines import batch_schema, link_batch
@@ -112,10 +112,8 @@ def test_a_forked_child_links_after_its_parent_did(bert_pipeline):
     """Also while another thread of the parent links."""
     expected = link_batch(bert_pipeline, batch_of(texts()))
     with batches._one_thread:
-        child = os.fork()
-        if child == 0:
-            os._exit(40 if link_batch(bert_pipeline, batch_of(texts())).equals(expected) else 41)
-        assert exit_code_of(child, 60) == 40
+        child = in_child(lambda: link_batch(bert_pipeline, batch_of(texts())).equals(expected), 60)
+        assert end_of(child) == 0
 
 
 SCRIPT = """

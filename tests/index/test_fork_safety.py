@@ -1,8 +1,8 @@
 import os
-import time
 
 import numpy as np
 import pytest
+from forks import end_of, in_child
 
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.util import processes
@@ -11,18 +11,6 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
 ]
-
-
-def exit_code_of(child, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return "never returned"
 
 
 @pytest.mark.parametrize("n_queries", [8, 200])
@@ -37,11 +25,12 @@ def test_forked_child_searches_after_its_parent_did(n_queries):
     faiss.omp_set_num_threads(4)
     try:
         expected = index.search(vectors[:n_queries], 5)[1]
-        child = os.fork()
-        if child == 0:
+
+        def finds_the_same():
             same = (index.search(vectors[:n_queries], 5)[1] == expected).all()
-            os._exit(0 if same and faiss.omp_get_max_threads() == 1 else 1)
-        assert exit_code_of(child, 20) == 0
+            return bool(same) and faiss.omp_get_max_threads() == 1
+
+        assert end_of(in_child(finds_the_same, 20)) == 0
     finally:
         faiss.omp_set_num_threads(before)
 
@@ -54,12 +43,10 @@ def test_a_child_that_forks_still_tokenizes(monkeypatch):
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"fever": 0, "[UNK]": 1}, unk_token="[UNK]"))
     texts = ["fever"] * 64
     tokenizer.encode_batch(texts)  # the parent has used its threads
-    child = os.fork()
-    if child == 0:
-        grandchild = os.fork()
-        if grandchild == 0:
-            os._exit(0)
-        os.waitpid(grandchild, 0)
-        os._exit(0 if len(tokenizer.encode_batch(texts)) == len(texts) else 1)
-    assert exit_code_of(child, 20) == 0
+
+    def forks_and_tokenizes():
+        os.waitpid(in_child(lambda: None), 0)
+        return len(tokenizer.encode_batch(texts)) == len(texts)
+
+    assert end_of(in_child(forks_and_tokenizes, 20)) == 0
     assert "TOKENIZERS_PARALLELISM" not in os.environ

@@ -79,6 +79,11 @@ def nlp(make_nlp):
     return make_nlp()
 
 
+@pytest.fixture
+def linker(nlp):
+    return nlp.get_pipe(NAME)
+
+
 def make_doc(nlp: Language, *words: Any) -> Doc:
     """A document of words; a pair (words, label) is an entity. Every word is followed by a blank."""
     tokens, ents = [], []

@@ -59,9 +59,7 @@ def test_a_retired_entity_is_linked_no_more(make_nlp, generator):
         (lambda linker: linker.rename(["C02", "A"]), r"E118.*dictionary from ids to names"),
     ],
 )
-def test_wrong_input_changes_nothing(make_nlp, change, match):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_wrong_input_changes_nothing(nlp, linker, change, match):
     before = linker.kb.fingerprint, linker.index.fingerprint
     with pytest.raises(PelError, match=match):
         change(linker)

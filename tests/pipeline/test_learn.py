@@ -127,9 +127,7 @@ def test_forgetting_leaves_nothing_behind(make_nlp, tmp_path):
     assert whole(spacy.load(tmp_path / "nlp")) == before
 
 
-def test_initialising_again(make_nlp, kb_path, caplog):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_initialising_again(nlp, linker, kb_path, caplog):
     linker.learn([corrected(nlp)])
     linker.initialize(lambda: [])
     assert len(linker.learned) == 3 and ids(nlp)["zzyzx"] == "C10"
@@ -139,9 +137,7 @@ def test_initialising_again(make_nlp, kb_path, caplog):
 
 
 @pytest.mark.parametrize("successor", [{"C05": "C04"}, None])
-def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(make_nlp, kb_path, successor):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(nlp, linker, kb_path, successor):
     documents = [
         Example(nlp.make_doc(text), corrected(nlp, text, {"cold": "C05"}))
         for text in ("A cold here.", "A cold there.", "One more cold, and then it was over.")
@@ -170,9 +166,7 @@ def test_the_order_of_learning_does_not_matter(make_nlp):
     assert one.get_pipe(NAME).linker.fingerprints == other.get_pipe(NAME).linker.fingerprints
 
 
-def test_a_later_correction_of_the_same_mention_replaces_the_earlier_one(make_nlp):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_a_later_correction_of_the_same_mention_replaces_the_earlier_one(nlp, linker):
     linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})])
     assert linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})]) == []  # known already
     (second,) = linker.learn([corrected(nlp, TEXT, {"zzyzx": NIL})])
@@ -269,9 +263,7 @@ def test_a_type_filter_is_stronger(make_nlp):
         ({}, "E532"),
     ],
 )
-def test_wrong_answers_teach_nothing(make_nlp, right, match):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_wrong_answers_teach_nothing(nlp, linker, right, match):
     linker.retire(["C02"])
     before = whole(nlp)
     with pytest.raises(PelError, match=match):
@@ -279,9 +271,7 @@ def test_wrong_answers_teach_nothing(make_nlp, right, match):
     assert linker.learned == [] and whole(nlp) == before
 
 
-def test_wrong_input(make_nlp):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_wrong_input(nlp, linker):
     for use in (linker.learn, linker.explain):
         with pytest.raises(PelError, match="E011.*got str"):
             use(TEXT)

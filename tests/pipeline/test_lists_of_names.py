@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from cases import cases
 
 from spacy_pel.abbreviations.documents import listed_kinds, whole_names
 from spacy_pel.kb import KnowledgeBase
@@ -22,60 +23,7 @@ def nlp():
     return spacy.load(Path(__file__).parents[2] / "assets" / "pel_medmentions")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("HIV/AIDS", {"HIV": HIV, "AIDS": AIDS}),
-        ("History of CHF/CAD.", {"CHF": CHF, "CAD": CAD}),
-        ("DM/HTN", {"DM": "C0011849", "HTN": "C0020538"}),
-        ("obesity/OSA", {"obesity": "C0028754", "OSA": "C0520679"}),
-        ("PTSD/anxiety", {"PTSD": "C0038436", "anxiety": "C0003467"}),
-        ("asthma/pneumonia", {"asthma": "C0004096", "pneumonia": "C0032285"}),
-        ("IL-6/IL-8", {"IL-6": "C0021760", "IL-8": "C0079633"}),
-        ("htn/dm", {"htn": "C0020538", "dm": "C0011849"}),
-        ("CT/MRI", {"CT": "C0040405", "MRI": "C0024485"}),
-        ("HTN/DM/", {"HTN": "C0020538", "DM": "C0011849"}),
-        ("asthma&COPD", {"asthma": "C0004096", "COPD": "C0024117"}),
-        ("SPECT/CT", {"SPECT/CT": "C3472245"}),
-        ("TMP/SMX", {"TMP/SMX": "C0041044"}),
-        ("His arm was sore after a fall.", {"arm": "C1269078", "sore": "NIL", "fall": "C0085639"}),
-        ("The rat got a shot and a scan.", {"rat": "C0034721", "scan": "C0441633"}),
-        ("hepatitis A, B and C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
-        ("hepatitis B/C", {"hepatitis B": "C0019163", "C": "C0019196"}),
-        ("influenza A and B", {"influenza A": "C0029347", "B": "C0029348"}),
-        ("Vitamins B6 and B12 were given.", {"Vitamins B6": "C0087162", "B12": "C0042845"}),
-        ("IL-6 and -8", {"IL-6": "C0021760", "-8": "C0079633"}),
-        ("IL-4/-13", {"IL-4": "C0021758", "-13": "C0214743"}),
-        ("IL-2/-4/-13", {"IL-2": "C0021756", "-4": "C0021758", "-13": "C0214743"}),
-        ("asthma, levels of IL-4/13", {"asthma": "C0004096", "IL-4": "C0021758", "13": "C0214743"}),
-        ("hepatitis-A/-B", {"hepatitis-A": "C0019159", "-B": "C0019163"}),
-        ("HPV-16/-18 infection", {"HPV-16": "C0999806", "-18": "C0999807", "infection": "C3714514"}),
-        ("caspase-3/7", {"caspase-3": "C0291573", "7": "C0010656"}),
-        ("ERK1/2", {"ERK1/2": "C0600388"}),
-        ("Dx: gout", {"gout": "C0018099"}),
-        ("Final Dx was gout.", {"Dx": "C0011900", "gout": "C0018099"}),
-        ("tx with prednisone", {"tx": "C0087111", "prednisone": "C0032952"}),
-        ("ST elevation", {"ST": "C0429029", "elevation": "C0702240"}),
-        ("Doxorubicin (Dx) was given. Dx failed.", {"Doxorubicin": "C0013089", "Dx": "C0013089"}),
-        ("T- and B-cells", {"T-": "C0039194", "B-cells": "C0004561"}),
-        ("renal and hepatic failure", {"renal": "C0035078", "hepatic failure": "C0085605"}),
-        ("caspases 3 and 9", {"caspases 3": "C0291573", "9": "C0910167"}),
-        ("Vitamin D and A fib", {"Vitamin D": "C0042866", "fib": "C0004238"}),
-        ("Factor V and IV fluids", {"Factor V": "NIL", "IV fluids": "NIL"}),
-        ("CXCL9, -10 and -11", {"CXCL9": "NIL", "-10": "NIL", "-11": "NIL"}),
-        ("IL-1β and -6", {"IL-1β": "C0021753", "-6": "C0021760"}),
-        ("IL-6, -8, and TNF", {"IL-6": "C0021760", "-8": "C0079633", "TNF": "C0041368"}),
-        ("hepatitis A/B/C", {"hepatitis A": "C0019159", "B": "C0019163", "C": "C0019196"}),
-        ("hepatitis B as well as C", {"hepatitis B": "C0019163", "C": "C0019196"}),
-        ("hepatitis C, D", {"hepatitis C": "C0019196", "D": "C0011226"}),
-        ("systolic and diastolic heart failure", {"systolic": "C1135191", "diastolic heart failure": "C1135196"}),
-        ("squamous and basal cell carcinoma", {"squamous": "C0007137", "basal cell carcinoma": "C0007117"}),
-        ("hypo- and hyperthyroidism", {"hypo-": "C0020676", "hyperthyroidism": "C0020550"}),
-        ("B and T cells", {"B": "C0004561", "T cells": "C0039194"}),
-        ("B- and T-cell lymphoma", {"B-": "C0079731", "T-cell lymphoma": "C0079772"}),
-        ("pain and anxiety disorders", {"pain": "C0030193", "anxiety disorders": "C0003469"}),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("lists_of_names", "by_the_default_pipeline"))
 def test_by_the_default_pipeline(nlp, text, expected):
     assert {ent.text: ent.kb_id_ for ent in nlp(text).ents} == expected
 
@@ -107,36 +55,7 @@ def test_names_stand_apart_in_what_detectors_read(text):
     assert read(text).text == text
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("vitamin C and E", ["vitamin C", "vitamin E"]),
-        ("factors V and VIII", ["factor V", "factor VIII"]),
-        ("CDK4 and 6", ["CDK4", "CDK6"]),
-        ("interferon alpha or beta", ["interferon alpha", "interferon beta"]),
-        ("influenza A/B", ["influenza A", "influenza B"]),
-        ("ERK1/2", []),
-        ("MMP-2, -3, and -9", ["MMP-2", "MMP-3", "MMP-9"]),
-        ("IL-4/-13", ["IL-4", "IL-13"]),
-        ("caspase-3/7", ["caspase-3", "caspase-7"]),
-        ("TGF-beta1/-beta2", ["TGF-beta1", "TGF-beta2"]),
-        ("IL-17A and -17F", ["IL-17A", "IL-17F"]),
-        ("interleukin 1beta or 6", ["interleukin 1beta", "interleukin 6"]),
-        ("influenza C, D; E", ["influenza C", "influenza D"]),
-        ("influenza B, C, and asthma", ["influenza B", "influenza C"]),
-        ("influenza B and C-infected", ["influenza B", "influenza C"]),
-        ("hepatitis B, A total of 9", []),
-        ("factor VIII and IV fluids", []),
-        ("anti-KCNQ1, 1:200, MF20, A,D", []),
-        ("exons 3, 4", []),
-        ("vitamin D and C-reactive protein", []),
-        ("vitamin D and E. coli", []),
-        ("asthma, B cells and C", []),
-        ("asthma and COPD", []),
-        ("IL-6 and TNF", []),
-        ("from 2 to 6 hours", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("lists_of_names", "kinds_of_one_thing"))
 def test_kinds_of_one_thing(text, expected):
     items = [item for items in listed_kinds(text) for item in items]
     assert [names[-2] for _, _, names in items] == expected

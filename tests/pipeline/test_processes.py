@@ -8,10 +8,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 import spacy
+from forks import in_child, meanwhile
 
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
@@ -97,15 +99,15 @@ def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
     """Knowledge base, index and calibration always belong together."""
     path = tmp_path / "pipeline"
     nlp.to_disk(path)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(100)
+
+    def add_and_save():
         linker = nlp.get_pipe(NAME)
         for number in range(25):
             linker.add_entities([Entity(f"N{number}", "Cold sore", ("cold",), ("T047",))])
             linker.to_disk(path / NAME)
             time.sleep(0.1)  # to be read in between
-        os._exit(0)
+
+    child = in_child(add_and_save)
     counts, done, end = [], 0, time.monotonic() + 90
     while not done and time.monotonic() < end:
         other = nlp.get_pipe(NAME).from_disk(path / NAME)
@@ -121,15 +123,6 @@ def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
 def test_a_knowledge_base_is_read_while_another_process_replaces_it(tmp_path):
     few, many = (KnowledgeBase([Entity(f"{n}:{i}", f"Name {i}") for i in range(n)]) for n in (5, 10))
     few.to_disk(tmp_path / "kb")
-    child = os.fork()
-    if child == 0:
-        signal.alarm(300)
-        while True:
-            for kb in (many, few):
-                kb.to_disk(tmp_path / "kb")
-                time.sleep(0.01)  # to be read in between
-    try:
+    kbs = cycle((many, few))
+    with meanwhile(lambda: next(kbs).to_disk(tmp_path / "kb")):
         assert {len(list(KnowledgeBase.from_disk(tmp_path / "kb").entities())) for _ in range(200)} == {5, 10}
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)

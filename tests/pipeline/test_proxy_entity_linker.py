@@ -99,8 +99,7 @@ _NOT_ACCEPTED = [
 ]
 
 
-def test_an_attribute_is_checked_like_a_config(nlp):
-    linker = nlp.get_pipe(NAME)
+def test_an_attribute_is_checked_like_a_config(nlp, linker):
     for name, wrong in [(name, wrong) for name, values in _NOT_ACCEPTED for wrong in values]:
         before = getattr(linker, name)
         with pytest.raises(PelError, match=f"PEL-E507. Expected {name} to be "):
@@ -110,8 +109,7 @@ def test_an_attribute_is_checked_like_a_config(nlp):
             spacy.blank("en").add_pipe(NAME, config={name: wrong})
 
 
-def test_an_attribute_has_the_form_of_a_config(nlp):
-    linker = nlp.get_pipe(NAME)
+def test_an_attribute_has_the_form_of_a_config(nlp, linker):
     linker.labels_discard = {"DISEASE"}
     linker.threshold = {"CHEMICAL": np.float32(1)}
     linker.top_k = np.int64(3)
@@ -122,8 +120,7 @@ def test_an_attribute_has_the_form_of_a_config(nlp):
     assert linker.linker.top_k == 3 and type(linker.top_k) is int and linker.overwrite is False
 
 
-def test_unusual_documents(nlp):
-    linker = nlp.get_pipe(NAME)
+def test_unusual_documents(nlp, linker):
     assert len(linker(Doc(nlp.vocab))) == 0
     assert linker(make_doc(nlp, ("cold", "X"))).ents[0].kb_id_ in ("C04", "C05")
     assert linker(make_doc(nlp, "no", "mentions")).ents == ()
@@ -202,9 +199,7 @@ def test_words_around_a_name_make_the_answer_broader(make_nlp, spans_key):
     assert "C03 Headache, broader than the mention" in str(why)
 
 
-def test_a_correction_of_the_whole_decides(make_nlp):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_a_correction_of_the_whole_decides(nlp, linker):
     doc = make_doc(nlp, ("severe headache", "D"), ".")
     doc.ents[0][0].ent_kb_id_ = doc.ents[0][1].ent_kb_id_ = "C07"
     linker.learn([doc])
@@ -287,9 +282,7 @@ def test_labels_keep_and_discard(make_nlp):
     assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "C01", "C03"]
 
 
-def test_labels_keep_and_discard_by_group_and_type(make_nlp):
-    nlp = make_nlp()
-    linker = nlp.get_pipe(NAME)
+def test_labels_keep_and_discard_by_group_and_type(nlp, linker):
     doc = nlp.make_doc("Aspirin after a heart attack relieves headache.")
 
     def linked(labels, **settings):

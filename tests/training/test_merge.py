@@ -27,12 +27,30 @@ from spacy_pel.types import Entity
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ONTO, BASE = FIXTURES / "onto", FIXTURES / "base"
+TERMS = (FIXTURES / "hp_terms.obo").read_text()
+NAMES = {"files": ["c.jsonl"], "reader": "corpusnames", "forms": True}
 
 
 def run(folder=ONTO, **overrides):
     config = Config().from_disk(FIXTURES / f"{folder.name}_merge.cfg", overrides=overrides)
     merge = Merge(parse_merge_config(config["merge"]), folder)
     return merge, {entity.concept_id: entity for entity in merge()}
+
+
+def facts_of(tmp_path, files, sources, **merge_settings):
+    """The merge of files that are given as text."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text.lstrip("\n"))
+    merge = Merge(parse_merge_config({"sources": sources, **merge_settings}), tmp_path)
+    return merge, {entity.concept_id: entity for entity in merge()}
+
+
+def ontology(name, **settings):
+    """A source whose terms refer to the UMLS."""
+    return {"files": [f"{name}.obo"], "id_xref": ["UMLS"], **settings}
+
+
+HP = ontology("hp")
 
 
 def record(names=(), sources=("a",), curated=(), types=("T047",), parents=(), **labels):
@@ -98,19 +116,13 @@ def test_preferred_names_by_vote():
     assert base["C1"].canonical_name == "fever", "the base names its entities"
 
 
-def test_entities_of_annotated_text_are_called_as_no_other_is():
-    forms = MergeRecord({"fever": "fever"}, forms=("fever", "fevers", "hot"))
-    records = {"C9": forms, "C1": record(a="Fever")}
+@pytest.mark.parametrize("forms, name", [(("fever", "fevers", "hot"), "fevers"), (("fever",), "fever [Finding]")])
+def test_entities_of_annotated_text_are_called_as_no_other_is(forms, name):
+    """Or else told apart by their type."""
+    records = {"C9": MergeRecord({"fever": "fever"}, forms=forms, types={"T033": None}), "C1": record(a="Fever")}
     choose_preferred_names(records, (), Rules())
-    assert (forms.canonical_name, records["C1"].canonical_name) == ("fevers", "Fever")
-
-
-def test_an_entity_whose_forms_are_all_taken_is_told_apart_by_its_type():
-    forms = MergeRecord({"fever": "fever"}, forms=("fever",), types={"T033": None})
-    records = {"C9": forms, "C1": record(a="Fever")}
-    choose_preferred_names(records, (), Rules())
-    entity = forms.entity("C9")
-    assert (entity.canonical_name, entity.aliases) == ("fever [Finding]", ("fever",))
+    assert [records[key].canonical_name for key in ("C9", "C1")] == [name, "Fever"]
+    assert records["C9"].entity("C9").aliases == ("fever",)
 
 
 def test_inverted_names_go_where_the_spoken_one_is_there():
@@ -203,9 +215,8 @@ def test_no_entity_is_above_itself():
     records["C3"] = record(a="z", parents=["C1", "C4"])
     records["C4"] = record(a="w")
     without_circles(records, rules := Rules())
-    assert [list(one.parents) for one in records.values()] == [["C2"], ["C3"], ["C4"], []] and rules[
-        "circle of parents"
-    ].count == 2
+    assert [list(one.parents) for one in records.values()] == [["C2"], ["C3"], ["C4"], []]
+    assert rules["circle of parents"].count == 2
 
 
 @pytest.mark.parametrize(
@@ -237,9 +248,7 @@ def test_other_ids_of_a_term_lead_to_it_or_keep_their_own_names(tmp_path):
     mention = {"start": 0, "end": 6, "label": "", "ids": ["C0000002"]}
     obo = "[Term]\nid: T:1\nname: cough\n" + "".join(f"xref: UMLS:C000000{n}\n" for n in (1, 2, 3))
     files = {"t.obo": obo, "c.jsonl": json.dumps({"id": "1", "text": "tussis", "mentions": [mention]})}
-    corpus = {"files": ["c.jsonl"], "reader": "corpusnames", "forms": True}
-    sources = {"t": {"files": ["t.obo"], "id_xref": ["UMLS"]}, "names": corpus}
-    merge, found = facts_of(tmp_path, files, sources, id_pattern="C[0-9]{7}")
+    merge, found = facts_of(tmp_path, files, {"t": ontology("t"), "names": NAMES}, id_pattern="C[0-9]{7}")
     # annotated text names the second, so it is the term's; "tussis" is unlike its name
     assert merge.redirects == {"C0000001": "C0000002", "C0000003": "C0000002"}
     assert [(one.concept_id, one.canonical_name, one.aliases) for one in found.values()] == [("C0000002", "cough", ())]
@@ -255,17 +264,14 @@ def test_forms_that_look_like_a_name_are_names(tmp_path):
         "t.obo": "[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000001\n",
         "c.jsonl": "\n".join(json.dumps({"id": str(n), "text": text, "mentions": mentions}) for n in (1, 2)),
     }
-    corpus = {"files": ["c.jsonl"], "reader": "corpusnames", "forms": True}
-    merge, found = facts_of(tmp_path, files, {"t": {"files": ["t.obo"], "id_xref": ["UMLS"]}, "names": corpus})
+    merge, found = facts_of(tmp_path, files, {"t": ontology("t"), "names": NAMES})
     assert found["C0000001"].aliases == ("coughs",)
     assert (found["C0000009"].canonical_name, found["C0000009"].aliases) == ("fever", ()), "the commonest"
     assert merge.report["names"]["forms_left_out"] == 4
     # a source that was linked to annotated text must not tell of text that is held out
     files["more.jsonl"] = "\n".join(json.dumps(row(f"C000000{n}", f"name {n}")) for n in (1, 8, 9))
     more = {"files": ["more.jsonl"], "reader": "jsonl", "only_known": True}
-    _, found = facts_of(
-        tmp_path, files, {"t": {"files": ["t.obo"], "id_xref": ["UMLS"]}, "more": more, "names": corpus}
-    )
+    _, found = facts_of(tmp_path, files, {"t": ontology("t"), "more": more, "names": NAMES})
     assert sorted(found) == ["C0000001", "C0000009"] and found["C0000009"].canonical_name == "name 9"
 
 
@@ -275,16 +281,14 @@ def test_a_mapping_needs_a_shared_name(tmp_path):
         "b.obo": "[Term]\nid: B:1\nname: apraxia\nxref: UMLS:C1\n[Term]\nid: B:2\nname: fever\nxref: UMLS:C2\n"
         "[Term]\nid: B:3\nname: gout\nxref: UMLS:C1\nxref: UMLS:C3\n",
     }
-    source = {"id_xref": ["UMLS"]}
-    sources = {"a": {"files": ["a.obo"], **source}, "b": {"files": ["b.obo"], "shared_name": True, **source}}
-    merge, found = facts_of(tmp_path, files, sources)
+    merge, found = facts_of(tmp_path, files, {"a": ontology("a"), "b": ontology("b", shared_name=True)})
     assert found["C1"].aliases == () and found["C2"].canonical_name == "fever", "nobody else names C2"
     assert found["C3"].canonical_name == "gout", "the id that it may be"
     assert merge.rules["mapping without a shared name"].examples == ["B:1 (apraxia): C1"]
     with pytest.raises(PelError, match="only_new and forms"):
-        facts_of(tmp_path, files, {"a": {"files": ["a.obo"], "only_new": True, **source}})
+        facts_of(tmp_path, files, {"a": ontology("a", only_new=True)})
     with pytest.raises(PelError, match="join and join_names need"):
-        facts_of(tmp_path, files, {"a": {"files": ["a.obo"], "join": ["UNII"], **source}})
+        facts_of(tmp_path, files, {"a": ontology("a", join=["UNII"])})
 
 
 def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
@@ -296,30 +300,17 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
         {**row("C5", "ibuprofen"), "xrefs": ["RXNORM:9"]},
         {**row("C6", "Thinex"), "xrefs": ["RXNORM:11"], "parents": ["C1"]},
     ]
-    table = ["rxcui\tname\tin\tunii"]
-    table += [
-        "1\tASA\t\tX",
-        "2\tMesnex\t\tZ",
-        "3\tHeparin\t\t",
-        "4\tcold\t\tQ",
-        "5\tColdex\t4\t",
-        "6\tmesna\t\tW",
-        "7\tAdvil\t9\t",
-        "8\tHeparin / mesna\t\t",
-        "10\tClotex\t3|8\t",
-        "11\tThinex\t3\t",
-    ]
-    files = {"base.jsonl": "\n".join(map(json.dumps, base)), "rx.tsv": "\n".join(table)}
+    table = (
+        "rxcui,name,in,unii\n1,ASA,,X\n2,Mesnex,,Z\n3,Heparin,,\n4,cold,,Q\n5,Coldex,4,\n6,mesna,,W\n"
+        "7,Advil,9,\n8,Heparin / mesna,,\n10,Clotex,3|8,\n11,Thinex,3,\n"
+    )
+    files = {"base.jsonl": "\n".join(map(json.dumps, base)), "rx.csv": table}
     columns = {"concept_id": "rxcui", "canonical_name": "name", "parents": "in", "xrefs": "unii"}
-    drugs = {"files": ["rx.tsv"], "reader": "csv", "settings": {"columns": columns}, "vocabulary": "RXNORM"}
+    drugs = {"files": ["rx.csv"], "reader": "csv", "settings": {"columns": columns}, "vocabulary": "RXNORM"}
     drugs |= {"join": ["UNII"], "join_names": True, "xref_prefix": "UNII:", "type": "T121", "weak_type": True}
     sources = {"base": {"files": ["base.jsonl"], "reader": "jsonl"}, "drugs": drugs}
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
-    assert [(key, found[key].aliases) for key in ("C1", "C2", "C3")] == [
-        ("C1", ("ASA",)),
-        ("C2", ("Mesnex",)),
-        ("C3", ()),
-    ]
+    assert [found[key].aliases for key in ("C1", "C2", "C3")] == [("ASA",), ("Mesnex",), ()]
     assert found["C1"].xrefs == ("RXNORM:1", "UNII:X") and found["C3"].xrefs == ("RXNORM:3",)
     assert found["RXNORM:5"].parents == ("RXNORM:4",) and found["RXNORM:4"].canonical_name == "cold"
     assert "RXNORM:6" in found["C2"].xrefs, "by its name"
@@ -329,10 +320,9 @@ def test_drugs_meet_by_code_by_another_code_or_by_name(tmp_path):
     sources["drugs"] |= {"homonyms": False}
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
     assert "RXNORM:4" not in found, "a drug called as a disease is"
-    more = ["rxcui\tname\tsyn", "12\tmucolytics\tASA|expectorants", "13\tpressors\tvasopressors"]
-    (tmp_path / "more.tsv").write_text("\n".join(more))
+    files["more.csv"] = "rxcui,name,syn\n12,mucolytics,ASA|expectorants\n13,pressors,vasopressors"
     columns = {"concept_id": "rxcui", "canonical_name": "name", "aliases": "syn"}
-    more_drugs = {"files": ["more.tsv"], "settings": {"columns": columns}, "join_names": True, "only_new": True}
+    more_drugs = {"files": ["more.csv"], "settings": {"columns": columns}, "join_names": True, "only_new": True}
     sources["more"] = sources["drugs"] | more_drugs
     _, found = facts_of(tmp_path, files, sources, xrefs=["RXNORM", "UNII"])
     assert not {"RXNORM:12", "RXNORM:14"} & set(found), "one of its names is taken: it could be what is called so"
@@ -468,65 +458,18 @@ def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
     assert merge.redirects == {"MESH:D4": "MESH:D1", "MESH:D5": "MESH:D1"}
 
 
-TERMS = """
-[Term]
-id: HP:1
-name: growth
-xref: UMLS:C0000001
-
-[Term]
-id: HP:2
-name: disease of the lung
-is_a: HP:1 ! growth
-
-[Term]
-id: HP:3
-name: asthma
-xref: UMLS:C0000003
-xref: UMLS:C0000033
-xref: MSH:D001249
-xref: SNOMEDCT_US_2016_03_01:195967001
-xref: Wikipedia:Asthma
-is_a: HP:2
-is_a: HP:9 ! of another ontology
-
-[Term]
-id: HP:4
-name: brittle asthma
-xref: UMLS:C0000004
-is_a: HP:3
-
-[Term]
-id: HP:5
-name: Asthma
-xref: UMLS:C0000003
-is_a: HP:3
-"""
-
-
-def facts_of(tmp_path, files, sources, **merge_settings):
-    """The merge of files that are given as text."""
-    for name, text in files.items():
-        (tmp_path / name).write_text(text.lstrip("\n"))
-    merge = Merge(parse_merge_config({"sources": sources, **merge_settings}), tmp_path)
-    return merge, {entity.concept_id: entity for entity in merge()}
-
-
-HP = {"files": ["hp.obo"], "id_xref": ["UMLS"]}
-
-
 def test_the_code_that_most_terms_give_comes_first(tmp_path):
     term = "[Term]\nid: {id}\nname: {name}\nxref: UMLS:C0000001\n{codes}\n"
 
-    def ontology(prefix, name, *codes):
+    def written(prefix, name, *codes):
         return term.format(id=f"{prefix}:1", name=name, codes="\n".join(f"xref: {code}" for code in codes))
 
     files = {
-        "a.obo": ontology("A", "high blood pressure", "ICD10CM:I10-I16", "ICD10CM:I15", "ICD10CM:I11"),
-        "b.obo": ontology("B", "hypertension", "ICD10CM:I10"),
-        "c.obo": ontology("C", "hypertension", "ICD10CM:I11", "ICD10CM:I12", "ICD10CM:I13"),
+        "a.obo": written("A", "high blood pressure", "ICD10CM:I10-I16", "ICD10CM:I15", "ICD10CM:I11"),
+        "b.obo": written("B", "hypertension", "ICD10CM:I10"),
+        "c.obo": written("C", "hypertension", "ICD10CM:I11", "ICD10CM:I12", "ICD10CM:I13"),
     }
-    sources = {name: {"files": [f"{name}.obo"], "id_xref": ["UMLS"]} for name in "abc"}
+    sources = {name: ontology(name) for name in "abc"}
     _, found = facts_of(tmp_path, files, sources, xrefs=["ICD10CM"])
     codes = [xref.partition(":")[2] for xref in found["C0000001"].xrefs]
     assert codes == ["I10", "I11", "I12", "I13", "I15", "I10-I16"], "a range is never the first"

@@ -7,6 +7,7 @@ import signal
 import sys
 
 import pytest
+from forks import end_of, in_child, kill_here
 
 from spacy_pel import PelError
 from spacy_pel.util import read_json, saved_folder, write_json, writing
@@ -153,13 +154,7 @@ def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder):
     old = snapshot(folder)
     states = []
     for step in range(100):
-        child = os.fork()
-        if child == 0:
-            die_before(step)
-            with update_folder(folder, kind=KIND, version=3, rewritten=["small.json"]) as part:
-                (part / "small.json").write_text("[]")
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = end_of(in_child(lambda step=step: update_and_die_before(step, folder)))
         writing._cleaned.clear()
         writing.remove_leftovers(folder.parent)
         states.append(snapshot(folder) == old)
@@ -167,12 +162,12 @@ def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder):
         assert list(folder.parent.iterdir()) == [folder], step
         if status == 0:
             break
-        assert os.WTERMSIG(status) == signal.SIGKILL
+        assert status == -signal.SIGKILL
     assert 8 < step < 99
     assert states == sorted(states, reverse=True) and states[0] and not states[-1]
 
 
-def die_before(step):
+def update_and_die_before(step, folder):
     """Kill this process in the audit event of this number, of those that change files."""
     seen = []
 
@@ -181,18 +176,20 @@ def die_before(step):
         if writes or event in ("os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir"):
             seen.append(event)
             if len(seen) > step:
-                os.kill(os.getpid(), signal.SIGKILL)
+                kill_here()
 
     sys.addaudithook(hook)
+    with update_folder(folder, kind=KIND, version=3, rewritten=["small.json"]) as part:
+        (part / "small.json").write_text("[]")
 
 
 def test_a_target_named_old_is_no_old_target(tmp_path):
-    pid = os.fork()
-    if pid == 0:
+    def write_half():
         with atomic_path(tmp_path / "old") as part:
             part.write_text("half")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
+            kill_here()
+
+    assert end_of(in_child(write_half)) == -signal.SIGKILL
     writing._cleaned.clear()
     writing.remove_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from forks import end_of, in_child
 
 from spacy_pel import PelError
 from spacy_pel.util import writing
@@ -17,31 +18,17 @@ KIND = "test folder"
 NAMES = [f"{number:02}.txt" for number in range(40)]
 
 
-def in_child(work):
-    """The id of a process that does the work; it ends with 0, or 1 after an error."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(100)
-        try:
-            work()
-        except BaseException as err:
-            sys.stderr.write(f"{err!r}\n")
-            os._exit(1)
-        os._exit(0)
-    return child
-
-
 def write_all(path, content):
     with write_folder(path, kind=KIND, version=1) as part:
         for name in [*NAMES, "counter.txt"]:
             (part / name).write_text(content)
 
 
-def count(path, n):
-    """Change one file n times; the others stay as they are."""
-    for number in range(n):
+def count_on(path, n):
+    """Add 1 to what is there, n times; the other files stay as they are."""
+    for _ in range(n):
         with update_folder(path, kind=KIND, version=1, rewritten=["counter.txt"]) as part:
-            (part / "counter.txt").write_text(str(number))
+            (part / "counter.txt").write_text(str(int((path / "counter.txt").read_text()) + 1))
 
 
 def contents(path):
@@ -57,10 +44,9 @@ def folder(tmp_path):
 
 
 def test_a_reader_sees_whole_folders_while_two_processes_write_them(folder):
-    writers = [
-        in_child(lambda: [write_all(folder, str(number)) for number in range(60)]),
-        in_child(lambda: count(folder, 60)),
-    ]
+    write_all(folder, "0")
+    works = (lambda: [write_all(folder, str(number)) for number in range(60)]), (lambda: count_on(folder, 60))
+    writers = [in_child(work) for work in works]
     seen, ended, end = [], [], time.monotonic() + 90
     while writers and time.monotonic() < end:
         seen.append(read_whole(folder, lambda: contents(folder)))
@@ -76,17 +62,10 @@ def test_a_reader_sees_whole_folders_while_two_processes_write_them(folder):
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
 
 
-def count_on(path, n):
-    """Add 1 to what is there, n times."""
-    for _ in range(n):
-        with update_folder(path, kind=KIND, version=1, rewritten=["counter.txt"]) as part:
-            (part / "counter.txt").write_text(str(int((path / "counter.txt").read_text()) + 1))
-
-
 def test_two_processes_that_change_a_folder_take_turns(folder):
     write_all(folder, "0")
     children = [in_child(lambda: count_on(folder, 40)) for _ in range(2)]
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert [end_of(child) for child in children] == [0, 0]
     assert (folder / "counter.txt").read_text() == "80"
 
 

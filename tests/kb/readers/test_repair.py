@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cases import cases
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
@@ -38,46 +39,7 @@ def test_faults_are_repaired_and_counted(given, kept, report):
 TAGGED = ["Zorb (disorder)", "Vex (Dose Form)", "Pex, nos"]
 
 
-@pytest.mark.parametrize(
-    "names, read, report",
-    [
-        (["Crohn&#39;s disease", "TGF-&beta;", "a &amp;amp; b"], ["Crohn's disease", "TGF-β", "a & b"], {"markup": 3}),
-        (["<i>H. pylori</i> infection", "Na<sup>+</sup>"], ["H. pylori infection", "Na+"], {"markup": 2}),
-        (["AT&T; R&D", "p <0.05", "x<y and z>1", "Factor VIII (human)", "Benzo[a]pyrene"], None, {}),
-        (["MÃ©niÃ¨reâ€™s", "SjÃƒÂ¶gren", "cafÃ\xa0"], ["Ménière’s", "Sjögren", "cafà"], {"mojibake": 3}),
-        (["M√©ni√®re‚Äôs", "TGF-Œ≤", "√2 ¬ x"], ["Ménière’s", "TGF-β", "√2 ¬ x"], {"mojibake": 2}),
-        (["Ångström", "SÃO PAULO", "β-naïve", "ß®"], None, {}),
-        (["Zorbitis (disorder)"], ["Zorbitis (disorder)", "Zorbitis"], {"semantic_tag": 1}),
-        (["Plexitis, NOS", "[D]Vexitis"], ["Plexitis, NOS", "[D]Vexitis", "Plexitis", "Vexitis"], {"semantic_tag": 2}),
-        (["Asthma [D]", "Asthma NOS", "Asthma"], None, {}),
-        (["Fever NOS"], ["Fever NOS", "Fever"], {"semantic_tag": 1}),
-        (["Flu [Disease/Finding]"], ["Flu [Disease/Finding]", "Flu"], {"semantic_tag": 1}),
-        (["NON RARE IN EUROPE: Flu"], ["NON RARE IN EUROPE: Flu", "Flu"], {"semantic_tag": 1}),
-        (
-            ["Zorb (disorder)\u00a0", "Vex (Dose Form) ", "Pex, nos"],
-            [*TAGGED, "Zorb", "Vex", "Pex"],
-            {"semantic_tag": 3},
-        ),
-        (["Fever", "OBSOLETE: Heat", "Hot, obsolete"], ["Fever"], {"obsolete_label": 2}),
-        (["Fever", "Heat (retired)", "DO NOT USE - Hot", "(obsolete term) Hot"], ["Fever"], {"obsolete_label": 3}),
-        (["Fever", "x [inactive]", "x (no longer used)", "HEAT, MOVED TO 1"], ["Fever"], {"obsolete_label": 3}),
-        (["TB (inactive)", "Person, retired", "Removed tooth", "Withdrawn child"], None, {}),
-        (
-            [
-                "non-obsolete drug",
-                "obsolescence",
-                "retired person",
-                "now obsolete",
-                "INACTIVE VIRUS",
-                "TB, inactive",
-                "Moved to 5",
-            ],
-            None,
-            {},
-        ),
-        (["neuronal NOS", "inducible NOS", "acid (R)", "Iron(III) [59Fe]"], None, {}),
-    ],
-)
+@pytest.mark.parametrize("names, read, report", cases("names_of_readers", "names_are_read_as_they_are_meant"))
 def test_names_are_read_as_they_are_meant(tmp_path, names, read, report):
     entity = Entity("C1", names[0], tuple(names[1:]))
     (tmp_path / "kb.jsonl").write_text(json.dumps(entity.to_json()), encoding="utf8")

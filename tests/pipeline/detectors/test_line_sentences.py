@@ -49,25 +49,22 @@ def test_a_parsed_document():
     assert [token.dep_ for token in doc] == ["det", "ROOT", "dep", "ROOT", "cc", "dep", "dep"]
 
 
-@pytest.mark.parametrize(("has_lines", "expected"), [(False, [True, True, True]), (True, [True, False, False])])
-def test_a_negation_ends_with_its_line(has_lines, expected):
+@pytest.mark.parametrize(
+    ("has_lines", "text", "expected"),
+    [
+        (False, NOTE, [True, True, True]),
+        (True, NOTE, [True, False, False]),
+        (True, "Denies:\n- rash\n- anxiety\nPMH: asthma", [True, True, False]),
+        (True, "Negative for:\n1. rash\n2. anxiety\n\nasthma", [True, True, False]),
+    ],
+)
+def test_a_negation_ends_with_its_line_or_with_what_a_heading_denies(has_lines, text, expected):
     pytest.importorskip("negspacy.negation")
     nlp = spacy.blank("en")
     if has_lines:
         nlp.add_pipe("pel_line_sentences")
     nlp.add_pipe("sentencizer")
-    ruler = nlp.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "X", "pattern": word} for word in ("esophagitis", "anxiety disorder", "asthma")])
+    names = ("esophagitis", "anxiety", "asthma", "rash")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": name} for name in names])
     nlp.add_pipe("negex")
-    assert [ent._.negex for ent in nlp(NOTE).ents] == expected
-
-
-def test_what_a_heading_denies_below_it():
-    pytest.importorskip("negspacy.negation")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("pel_line_sentences")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": word} for word in ("rash", "cough", "asthma")])
-    nlp.add_pipe("negex")
-    for text in ("Denies:\n- rash\n- cough\nPMH: asthma", "Negative for:\n1. rash\n2. cough\n\nasthma"):
-        assert [ent._.negex for ent in nlp(text).ents] == [True, True, False]
+    assert [ent._.negex for ent in nlp(text).ents] == expected

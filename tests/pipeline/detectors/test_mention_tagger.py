@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import spacy
+from cases import cases
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
@@ -169,38 +170,7 @@ def tagged(text, tags):
     return [ent.text for ent in doc.ents]
 
 
-@pytest.mark.parametrize(
-    "text, tags, expected",
-    [
-        # white space and lines
-        ("  fever  and   pain  ", "BI", ["fever  and   pain"]),
-        ("  ", "B", []),
-        ("a kidney\nstone was", "OBOIO", ["kidney\nstone"]),  # the tag of white space says nothing
-        ("a kidney\r\n    stone.", "OBOIO", ["kidney\r\n    stone"]),
-        ("left  kidney\xa0stone", "BOIBI", ["left  kidney\xa0stone"]),
-        ("fever\npain", "BIB", ["fever", "pain"]),
-        ("kidney\n \nstone", "BII", ["kidney", "stone"]),  # not across a blank line
-        ("1. fever\n2. pain", "BI", ["fever", "pain"]),  # items of a list
-        ("fever\n  - pain\n\u2022 kidney", "BI", ["fever", "pain", "kidney"]),
-        ("of fever\n2 pains and", "OBIIIO", ["fever\n2 pains"]),
-        ("of type\n2.5 and", "OBIIO", ["type\n2.5"]),
-        ("They were treated for severe and acute kidney\nstone", "OOOOOOBI", ["acute kidney\nstone"]),
-        # signs and brackets
-        ("- , fever", "BBB", ["fever"]),
-        ("high IL-6) levels", "OBII", ["IL-6", "levels"]),
-        ("cyclooxygenase (COX) helps", "BIOOO", ["cyclooxygenase"]),
-        ("cyclooxygenase (COX) helps", "BIIIO", ["cyclooxygenase (COX)"]),  # a pair
-        ("cyclooxygenase [COX) helps", "BIIIO", ["cyclooxygenase", "COX"]),
-        ("poly(ADP-ribose) (PAR", "BIIIIII", ["poly(ADP-ribose)", "PAR"]),
-        ("Na(+ pain", "BI", ["Na(+ pain"]),  # inside a word
-        ("asthma(mild) and fever[high]", "BIOBO", ["asthma(mild)", "fever[high]"]),
-        ("(IL)-6 levels", "OBI", ["(IL)-6 levels"]),
-        # half words
-        ("an id and", "OBOO", ["id"]),  # "i" and "d"
-        ("an id and", "OOBO", []),
-        ("he cant walk", "OBBI", ["cant walk"]),
-    ],
-)
+@pytest.mark.parametrize("text, tags, expected", cases("mention_tagger", "where_a_mention_begins_and_ends"))
 def test_where_a_mention_begins_and_ends(text, tags, expected):
     assert tagged(text, tags) == expected
 

@@ -49,9 +49,8 @@ def test_names_with_more_than_one_blank(nlp):
     assert found(nlp, "velmo parin and Velmo\nparin") == {"velmo parin": "NEW", "Velmo\nparin": "NEW"}
 
 
-def test_it_follows_changes(nlp):
+def test_it_follows_changes(nlp, linker):
     found(nlp)
-    linker = nlp.get_pipe(NAME)
     linker.add_entities([Entity("NEW", "velmoparin", aliases=("VP",))])
     assert found(nlp)["velmoparin"] == "NEW" and found(nlp, "VP, vp") == {"VP": "NEW"}
     linker.rename({"NEW": "velmoparin hydrate"})

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from cases import cases
 
 from spacy_pel import Entity
 from spacy_pel.cli._kb import reader_of
@@ -82,34 +83,7 @@ def test_another_table_is_refused(table):
         list(BioportalKB()([table(header=["code", "name"])]))
 
 
-DRUGS = {
-    "sertraline": "Sertraline",
-    "zoloft": "Zoloft",
-    "zoloft 50": "Sertraline 50 MG Oral Tablet [Zoloft]",
-    "zoloft tab": "Sertraline Oral Tablet [Zoloft]",
-    "apap": "Acetaminophen",
-    "oxy": "Oxycodone",
-    "oxy hcl": "Oxycodone Hydrochloride",
-    "combination": "Acetaminophen / Oxycodone",
-    "percocet": "Percocet",
-    "percocet 5": "Acetaminophen 325 MG / Oxycodone Hydrochloride 5 MG Oral Tablet [Percocet]",
-    "percocet tab": "Acetaminophen / Oxycodone Oral Tablet [Percocet]",
-    "heparin": "Enoxaparin sodium",
-    "lovenox": "Lovenox",
-    "lovenox 30": "0.3 ML Enoxaparin sodium 100 MG/ML Prefilled Syringe [Lovenox]",
-    "vitamin": "Vitamin B 12",
-    "lucky": "Lucky 12",
-    "lucky 1": "24 HR Vitamin B 12 1 MG Oral Tablet [Lucky 12]",
-    "two": "Two in One",
-    "two 1": "Sertraline 1 MG / Vitamin B 12 2 % Topical Gel [Two in One]",
-    "odd": "Odd",
-    "odd 1": "Unknownium 5 MG Oral Tablet [Odd]",
-    "odd 2": "Acetaminophen / Unknownium Oral Tablet [Odd]",
-    "mixed": "Mixed",
-    "mixed 1": "Acetaminophen 1 MG [Mixed]",
-    "mixed 2": "Acetaminophen 1 MG / Oxycodone 5 MG [Mixed]",
-    "mixed 3": "Acetaminophen 2 MG / Vitamin B 12 1 MG [Mixed]",
-}
+DRUGS = cases("drugs", "brands_are_below_their_ingredients")
 
 
 @pytest.mark.parametrize(
