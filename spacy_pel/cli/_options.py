@@ -28,7 +28,7 @@ def check_needs(ctx: typer.Context, owner: str, *names: str) -> None:
     """Check parameters that count for nothing without ``owner``. RAISES (PelError): if one was given."""
     for name in names:
         if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE":
-            raise PelError(Errors.E693.format(owner=owner, option=f"--{name.replace('_', '-')}"))
+            raise PelError(Errors.E602.format(owner=owner, option=f"--{name.replace('_', '-')}"))
 
 
 # -- types

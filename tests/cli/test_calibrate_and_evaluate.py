@@ -156,7 +156,7 @@ def test_questions_are_one_of_each_form(folder, calibrated, tmp_path):
     refused("E623", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--keep-weights")
     refused("E642", "calibrate", calibrated, folder / "dev.jsonl", "--ask", 8, "--output", tmp_path / "asked.xlsx")
     for option in (("--seed", 0), ("--text-column", "text")):
-        assert f"--ask with {option[0]}" in refused("E693", "calibrate", calibrated, folder / "dev.jsonl", *option)
+        assert f"--ask with {option[0]}" in refused("E602", "calibrate", calibrated, folder / "dev.jsonl", *option)
 
 
 def test_questions_about_a_column_of_a_table(calibrated, tmp_path):

@@ -113,7 +113,7 @@ def test_a_list_goes_on_after_a_restart(pipeline, terms, tmp_path, caplog):
     refused("E689", "map", pipeline, terms, tmp_path / "new.csv", "--reviewed", file)
     refused("E689", "serve", pipeline, "--terms", terms, "--port", 0)
     for option in ("--term-column", "--id-column", "--type-column", "--context-column"):
-        assert f"--terms with {option}, got none" in refused("E693", "serve", pipeline, option, "x", "--port", 0)
+        assert f"--terms with {option}, got none" in refused("E602", "serve", pipeline, option, "x", "--port", 0)
     folder = tmp_path / "none"
     assert "no such file" in run("serve", pipeline, "--terms", folder / "terms.csv", "--port", 0).err
     assert "none.jsonl" in run("map", pipeline, terms, tmp_path / "new.csv", "--reviewed", f"{folder}.jsonl").err
