@@ -131,7 +131,7 @@ _RULES = {
     "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
     "link": rf"(?P<image>!)?\[(?P<of_link>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
-    "cited": rf"(?=[<\[($^~\\{{.,;\d]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
+    "cited": rf"(?=[<\[($^~\\{{]|[.,;]?\d|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
     "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<[?!][A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>",
