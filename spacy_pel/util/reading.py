@@ -148,7 +148,7 @@ _CHANGED = re.compile(
     rf"(?=[^a-zA-Z0-9\s]|(?<=[a-z]{{6}})\d)(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})"
 )
 _INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "glued": " "}
-_IN_WORD = re.compile(rf"{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_])")
+_IN_WORD = re.compile(rf"(?=[-<]|[^\x00-\x7f])(?:{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_]))")
 _APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
 

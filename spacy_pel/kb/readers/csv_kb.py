@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice, starmap
 from operator import itemgetter
 from pathlib import Path
@@ -57,7 +58,7 @@ _UNUSED = {
 _QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
 _WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
 _WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
-_RULE = re.compile(r"[-=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
+_RULE = re.compile(r"[=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
 _FIXED_WIDTHS = (
@@ -269,7 +270,7 @@ class CsvKB(KBReaderBase):
                 todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and not is_status(name):
+            if name and at not in position.values() and not unused_values(name):
                 self._leave_unread(place, name)
         return position
 
@@ -288,15 +289,16 @@ class CsvKB(KBReaderBase):
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
 
-def is_status(name: str) -> bool:
-    """Whether a column or key of this name may say that an entity is no longer in use."""
-    return plain(name).removeprefix("is_") in _UNUSED
+@lru_cache  # every row has the same names
+def unused_values(name: str) -> str | None:
+    """The pattern of what a column or key of this name says of an entity that is no longer in use; None = nothing."""
+    return _UNUSED.get(plain(name).removeprefix("is_"))
 
 
 def says_unused(name: str, value: object) -> bool:
     """Whether a column or key of this name says with this value that an entity is no longer in use."""
-    said = _UNUSED.get(plain(name).removeprefix("is_"), "(?!)")
-    return re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
+    said = unused_values(name)
+    return said is not None and re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
 
 
 def _has_single_quotes(line: str) -> bool:
