@@ -453,9 +453,10 @@ class Merge:
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
-            # one that could be several others is not one more
-            unsure = entity.canonical_name not in names or source.only_new and self._is_taken(entity, owners)
-            if unwanted or source.join_names and not is_known and unsure or not self._valid(entity_id):
+            unsure = source.join_names and not is_known  # one that could be several others is not one more
+            if unsure and entity.canonical_name in names:
+                unsure = source.only_new and self._is_taken(entity, owners)
+            if unwanted or unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue
             record = self._record(entity_id, name)

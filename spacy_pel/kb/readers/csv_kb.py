@@ -324,10 +324,11 @@ def _bare(cell: str) -> str:
 
 def _listed(cell: str, separator: str) -> tuple[str, ...]:
     """The texts of a cell, which may be a list as JSON or Python writes it."""
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        texts = literal_eval(cell.strip()) if cell.lstrip().startswith("[") else None
-        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
-            return tuple(texts)
+    if cell.lstrip().startswith("["):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            texts = literal_eval(cell.strip())
+            if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+                return tuple(texts)
     return tuple(cell.split(separator))
 
 
