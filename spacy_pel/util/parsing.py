@@ -209,17 +209,18 @@ def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tu
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    for number, line, record in json_objects(path, read_lines(path, file)):
-        if _ESCAPED_SURROGATE.search(line):
-            check_unicode(record, f"{path}, line {number}")
-        yield number, record
+    return json_objects(path, read_lines(path, file), check=True)
 
 
-def json_objects(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The number, the text and the object of each line, or of each item of one array.
+def json_objects(
+    path: PathLike, lines: Iterator[tuple[int, str]], *, check: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """As ``numbered_jsonl``, of the numbered lines of a file.
 
-    Raises:
-        PelError: at a line or an item that is not a JSON object; names it.
+    Args:
+        path: of the file, for errors.
+        lines: its lines.
+        check: a lone surrogate is an error; False = it is read.
     """
     is_first = True
     for number, line in lines:
@@ -229,11 +230,17 @@ def json_objects(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[t
             except JSON_ERRORS as err:
                 raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
             for at, item in enumerate(items, start=1):
+                place = f"{path}, item {at}"
                 if not isinstance(item, dict):
-                    raise unexpected(f"{path}, item {at}", "a JSON object", quoted(item), "Write one object a line.")
-                yield at, json.dumps(item), item
+                    raise unexpected(place, "a JSON object", quoted(item), "Write one object a line.")
+                if check:
+                    check_unicode(item, place)
+                yield at, item
         elif line.strip():
-            yield number, line, json_object(line, f"{path}, line {number}")
+            record = json_object(line, place := f"{path}, line {number}")
+            if check and _ESCAPED_SURROGATE.search(line):
+                check_unicode(record, place)
+            yield number, record
         is_first = is_first and not line.strip()
 
 

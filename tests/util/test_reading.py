@@ -129,6 +129,9 @@ def test_lone_surrogates_in_json_lines(tmp_path):
     assert next(lines) == (1, {"a": "😀"}) and next(lines) == (2, {"a": "\\ud800"})
     with pytest.raises(PelError, match="E002.*line 3.*surrogate"):
         next(lines)
+    path.write_text('[{"a": "b"}, {"a": "\\uD800"}]')
+    with pytest.raises(PelError, match="E002.*item 2.*surrogate"):
+        list(numbered_jsonl(path))
 
 
 def test_errors_are_one_short_line():
