@@ -153,7 +153,7 @@ class CsvKB(KBReaderBase):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
                     self.note_obsolete(values["concept_id"].strip())
                     continue
-                entity_id, name = _bare(values["concept_id"]).strip(), values["canonical_name"].strip()
+                entity_id, name = bare(values["concept_id"]).strip(), values["canonical_name"].strip()
                 values["concept_id"] = entity_id
                 n_rows += 1
                 has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
@@ -197,16 +197,17 @@ class CsvKB(KBReaderBase):
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
         rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
         data = [line for _, line in head[start + 1 :] if line.strip()]
-        if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
+        is_quoted, *are_quoted = (_double_quoted(line) != line for line in (header_line, *data))
+        if is_quoted or (data and all(are_quoted)):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         is_omop = "invalid_reason" in header_line.lower()
         quotes = delimiter not in "\t|" or (not is_omop and self._quotes_pair(path, delimiter, start))
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             is_quoted |= any(map(_WRAPPED.fullmatch, header))
-            yield Place(path, number), [_bare(name).strip() for name in header]
+            yield Place(path, number), [bare(name).strip() for name in header]
         for number, cells in rows:
-            cells = list(map(_bare, cells)) if is_quoted else cells
+            cells = list(map(bare, cells)) if is_quoted else cells
             is_error = any(cells[1:]) and re.fullmatch(_CELL_ERROR, cells[0].strip(), re.IGNORECASE)
             if cells[0].startswith("#") and not is_error:
                 self.repair("comment_line", Place(path, number), "a comment")
@@ -230,7 +231,7 @@ class CsvKB(KBReaderBase):
         for at, line in enumerate(lines):
             for delimiter in delimiters:
                 rows = csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter, skipinitialspace=True)
-                header = list(map(_bare, next(rows, [])))
+                header = list(map(bare, next(rows, [])))
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
@@ -301,11 +302,6 @@ def says_unused(name: str, value: object) -> bool:
     return said is not None and re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
 
 
-def _has_single_quotes(line: str) -> bool:
-    """Whether single quotation marks enclose a cell of a line."""
-    return "'" in line and any(cell[2] is not None for cell in _QUOTED.finditer(line))
-
-
 def _double_quoted(line: str) -> str:
     """With quotation marks around the cells that have single ones around them."""
 
@@ -316,7 +312,7 @@ def _double_quoted(line: str) -> str:
     return _QUOTED.sub(cell, line) if "'" in line else line
 
 
-def _bare(cell: str) -> str:
+def bare(cell: str) -> str:
     """Without the quotation marks around it."""
     found = _WRAPPED.fullmatch(cell)
     return found[found.lastindex or 0] if found else cell
