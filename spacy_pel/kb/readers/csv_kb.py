@@ -149,12 +149,12 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
+                values["concept_id"] = entity_id = bare(values["concept_id"]).strip()
                 if any(starmap(says_unused, zip(header, cells, strict=False))):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
-                    self.note_obsolete(values["concept_id"].strip())
+                    self.note_obsolete(entity_id)
                     continue
-                entity_id, name = bare(values["concept_id"]).strip(), values["canonical_name"].strip()
-                values["concept_id"] = entity_id
+                name = values["canonical_name"].strip()
                 n_rows += 1
                 has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
                 if _BY_SPREADSHEET.fullmatch(entity_id):
@@ -162,8 +162,7 @@ class CsvKB(KBReaderBase):
                 elif _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
                     swapped.append(f"{quoted(entity_id)} {name} ({place})")
                 for field in filter(position.__contains__, LISTS):
-                    cell = cells[position[field]]
-                    values[field] = _listed(cell, separator)
+                    values[field] = _listed(cell := cells[position[field]], separator)
                     if len(values[field]) > 1:
                         separated.add(field)
                     elif field not in doubtful and (other := _other_separator(field, cell)):
