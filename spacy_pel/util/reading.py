@@ -222,9 +222,8 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
 
 def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
     """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
-    reading = read(text, apart=apart)
     if is_word is None or not _IN_WORD.search(text):
-        return reading
+        return read(text, apart=apart)
     return _read(text, False, apart, is_word)
 
 

@@ -217,8 +217,7 @@ def _plain_task(record: dict[str, Any], where: str) -> dict[str, Any]:
     except (KeyError, TypeError, AttributeError) as err:
         raise PelError(Errors.E202.format(where=where, got=f"the annotations {quoted(done)}")) from err
     named = {"id": record["id"]} if "id" in record else {}
-    meta = {name: value for name, value in data.items() if name != key}
-    return {**named, "text": data.get(key), "mentions": mentions, "meta": meta}
+    return {**named, "text": data.pop(key, None), "mentions": mentions, "meta": data}
 
 
 def _annotation(record: dict[str, Any], where: str) -> list[Any]:
@@ -238,8 +237,7 @@ def _annotation(record: dict[str, Any], where: str) -> list[Any]:
             raise PelError(Errors.E202.format(where=where, got=f"the {keys[0]} {quoted(annotation)}"))
         if "options" in record and len(annotation) == 1 and isinstance(annotation[0], dict):
             # Prodigy's choice of an entity; ids such as "NIL_other" are none
-            if not isinstance(accepted := record.get("accept") or [], list):
-                raise PelError(Errors.E202.format(where=where, got=f"the choice {quoted(accepted)}"))
+            accepted = [given] if isinstance(given := record.get("accept") or [], str) else given
             ids = [one for one in accepted if not str(one).upper().startswith(NIL)]
             return [{"ids": ids, **annotation[0]}]
         return annotation

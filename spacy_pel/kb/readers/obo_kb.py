@@ -68,11 +68,9 @@ class OboKB(KBReaderBase):
             self.redirects.setdefault(old, term.id)
 
     def _entity(self, term: Term, place: Place) -> Entity:
-        names = [clean_text(name) for name in term.names(self.scopes)]
+        names = [bare(clean_text(name)) for name in term.names(self.scopes)]
         for at, name in enumerate(names):
-            if (inner := bare(name)) != name:
-                names[at] = inner
-            elif name.count('"') == 1 and (inner := _OUTER_QUOTE.sub("", name)) != name:
+            if name.count('"') == 1 and (inner := _OUTER_QUOTE.sub("", name)) != name:
                 self.repair("stray_quote", place, f"a quotation mark without another in {quoted(name)}")
                 names[at] = inner
         definition = clean_text(term.definition) if term.definition else None
