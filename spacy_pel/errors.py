@@ -296,7 +296,7 @@ class Errors(metaclass=WithCodes):
     E668 = "A worker process was killed or crashed. If memory ran out, use fewer processes. Continue with: --resume"
     E669 = "{folder} is in use by {got}. Wait for it, end it, or choose another output."
     E670 = "Expected texts with ids in {path}, got none. See: spacy-pel check --help"
-    E623 = "Expected --ask with --output and --seed at most, as it fits nothing. Leave the other options out."
+    E623 = "Expected --ask with --output, --text-column and --seed at most: it fits nothing. Leave the others out."
     E672 = '{where}: expected {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got {got}. Fix the line.'
     E689 = '{where}: expected a decision with the texts "id", "term" and "kb_id", got {got}. Fix the line.'
     E673 = "Expected one of CORRECTIONS, --list and --undo, got {got}. See: spacy-pel teach --help"
@@ -378,9 +378,7 @@ class Warnings(metaclass=WithCodes):
     W512 = "'{name}' can link nothing in this document: {what}. Put it behind the component that sets them."
     W513 = "The list '{list}' has {id} for {form}, but the knowledge base lacks it. Fix the list, or add the entity."
     W550 = "{n} of {of} mentions already have the id that the linker gives, so they are not corrections."
-    W551 = (
-        "{n} of {of} learned corrections repeat the linker's answer. Undo those that nobody has confirmed, with --undo."
-    )
+    W551 = "{n} of {of} learned corrections repeat the linker's answer. Use --undo for those that nobody confirmed."
     W552 = "{form}: {why}, so this correction decides in its own text only. Use --always to make it decide everywhere."
     W508 = "'{name}' has coverage = {coverage}, but no calibration for sets. Fit it with: spacy-pel calibrate"
     W503 = "'{name}' was calibrated with {what} {saved}, now has {now}. Recalibrate it with: spacy-pel calibrate"

@@ -253,7 +253,6 @@ def _without_short_form(mention: str, start: int, forms: LongForms) -> str | Non
     for before in _BEFORE_SHORT.finditer(mention):
         short = mention[before.end() :].rstrip(_AROUND_SHORT)
         long_form = long_form_at(forms, short, start + before.end())
-        if long_form is not None and mention.startswith(long_form):
-            if mention[len(long_form) :].strip(_AROUND_SHORT) == short:
-                return long_form
+        if long_form and mention.startswith(long_form) and mention[len(long_form) :].strip(_AROUND_SHORT) == short:
+            return long_form
     return None

@@ -32,12 +32,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 CODE = "--code"
 ARGS = "arguments"  # all others
-_AS_JSON = inspect.Parameter(
-    "as_json",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[bool, flag("--json", "Print the result as one JSON object.")],
-)
+_Json = Annotated[bool, flag("--json", "Print the result as one JSON object.")]
+_AS_JSON = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_Json)
 
 
 class OpenGroup(TyperGroup):

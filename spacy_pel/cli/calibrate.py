@@ -119,15 +119,14 @@ def calibrate(
     choose: Any = calibration.best_f1_threshold
     if precision is not None:
         choose = partial(calibration.precision_threshold, precision=precision)
-    refit_decision = calibration.refit_decision
 
     def all_weights(to_fit: Any, examples: Any) -> Any:
         links = calibration.fit(to_fit, examples, choose=choose)
         # without NIL, P(right) would stay that of other weights
-        return links if n_nil or not was_calibrated else refit_decision(to_fit, examples[:1], choose=choose)
+        return links if n_nil or not was_calibrated else calibration.refit_decision(to_fit, examples[:1], choose=choose)
 
     def threshold_only(to_fit: Any, examples: Any, choose: Any = choose) -> Any:
-        refit_decision(to_fit, [examples[0], *others], choose=choose)
+        calibration.refit_decision(to_fit, [examples[0], *others], choose=choose)
 
     p_right_only = partial(threshold_only, choose=None)
     n_documents = len({one.id for one in documents if one.mentions})

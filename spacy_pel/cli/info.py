@@ -65,9 +65,8 @@ def verify(path: PipelineOrFolder) -> None:
 
 
 def _text(result: dict[str, Any]) -> str:
-    cells = ([str(one[key]) for key in ("folder", "kind", "files")] for one in result["folders"])
-    sizes = (_megabytes(one["bytes"]) for one in result["folders"])
-    rows = [[*row, size, "as saved"] for row, size in zip(cells, sizes, strict=True)]
+    keys, folders = ("folder", "kind", "files"), result["folders"]
+    rows = [[*(str(one[key]) for key in keys), _megabytes(one["bytes"]), "as saved"] for one in folders]
     table = text_table(["folder", "kind", "files", "size", ""], rows, numbers=False)
     return f"{table}\n{result['files_without_manifest']} files of spaCy's own have no manifest."
 

@@ -198,7 +198,6 @@ def _correction(record: dict[str, Any], where: str, *, strict: bool) -> Any:
 
 def _table(result: dict[str, Any]) -> str:
     keys = ("id", "at", "by", "doc", "text", "before", "after", "decides", "agreeing", "rival", "n_rival", "context")
-    agreeing = "{n_agreeing} of {n_corrections}"
-    learned = [mention | {"agreeing": agreeing.format(**mention)} for mention in result["learned"]]
+    learned = [one | {"agreeing": f"{one['n_agreeing']} of {one['n_corrections']}"} for one in result["learned"]]
     rows = [[plain(mention[key]) for key in keys] for mention in learned]
     return text_table(keys, rows, numbers=False) if rows else "Nothing has been learned."

@@ -149,7 +149,7 @@ def without_markup(text: str) -> str:
 
 def without_tags(name: str) -> str:
     """Without semantic tags; the name itself if nothing would be left."""
-    match = _TAGGED.fullmatch(name) if name[:1] == "[" or "NON RARE" in name or name.endswith(_MAYBE_TAGGED) else None
+    match = _TAGGED.fullmatch(name) if name.startswith(("[", "NON RARE ")) or name.endswith(_MAYBE_TAGGED) else None
     return (match and match[1].strip()) or name
 
 

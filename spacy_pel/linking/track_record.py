@@ -188,10 +188,8 @@ class TrackRecord:
         is_counted = np.append(rows, -1)[position] == table.kb_rows
         counts = np.append(counts, [[0, 0, 0]], axis=0)[np.where(is_counted, position, len(rows))]
         total, n = self.counts.sum(axis=0), counts[..., 0]
-        columns = [np.log1p(n)]
-        for kind in (1, 2):
-            columns.append(_log_odds(counts[..., kind], n, (total[kind] + 1.0) / (total[0] + 2.0)))
-        return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
+        odds = (_log_odds(counts[..., kind], n, (total[kind] + 1.0) / (total[0] + 2.0)) for kind in (1, 2))
+        return {name: values.astype(np.float32) for name, values in zip(FEATURES, (np.log1p(n), *odds), strict=True)}
 
     def of_entity(self, kb_row: int, kb: KnowledgeBase) -> dict[str, int]:
         """How often it was "first", and then "right", and the mention "nil"."""

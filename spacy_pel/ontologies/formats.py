@@ -42,8 +42,8 @@ def read_term_json(path: Path) -> Iterator[Term]:
         elif "resourceType" in data:
             terms = _terms_of_fhir(data)
             if (first := next(terms, None)) is None:
-                expected = "FHIR with codes: a CodeSystem, or a ValueSet that is expanded"
-                raise unexpected(path, expected, f"a {data['resourceType']} without codes", "Get it again.")
+                expected, todo = "FHIR with codes: a CodeSystem, or an expanded ValueSet", "Export it with its codes."
+                raise unexpected(path, expected, f"a {data['resourceType']} without codes", todo)
             yield from chain([first], terms)
         else:
             yield from _terms_of_oncotree(data)

@@ -413,7 +413,7 @@ class Merge:
         return id_of
 
     def _is_taken(self, entity: Entity, owners: Mapping[str, set[str]]) -> bool:
-        """Is any of its names one of the owners', in another number or spelling?"""
+        """Is any of its names one of the owners', in any number or spelling?"""
         forms = map(self._normalized, (entity.canonical_name, *entity.aliases))
         return any(one in owners for form in forms for one in (form, *variants(form)))
 
@@ -453,8 +453,8 @@ class Merge:
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
+            unsure = entity.canonical_name not in names or is_new and source.only_new and self._is_taken(entity, owners)
             # one that could be several others is not one more
-            unsure = entity.canonical_name not in names or source.only_new and self._is_taken(entity, owners)
             if unwanted or source.join_names and not is_known and unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue

@@ -111,7 +111,8 @@ def explained(text: str, path: Path | str) -> Iterator[None]:
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}{_hint(e)}" for e in err.errors()
         ]
         raise PelError(text.format(path=path, got="; ".join(problems).removeprefix(": ").rstrip("."))) from err
-    except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
+    # the others: no part of this name, and a pattern that is too large for re
+    except (ConfigValidationError, RegistryError, OverflowError, RecursionError) as err:
         raise PelError(text.format(path=path, got=describe_config_error(err))) from err
 
 

@@ -15,6 +15,7 @@ from .files import LONGEST_LINE, READ_ERRORS, PathLike, Place, read_lines, read_
 
 Item = TypeVar("Item")
 csv.field_size_limit(LONGEST_LINE)  # of the process; the default is 131,072 characters
+Numbered = Iterator[tuple[int, dict[str, Any]]]
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
 # what data of another kind than a reader expects can raise in it
 DATA_ERRORS = (*JSON_ERRORS, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, csv.Error, zlib.error)
@@ -195,7 +196,7 @@ def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
     return (record for _, record in numbered_jsonl(path))
 
 
-def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Numbered:
     """Stream the objects of a JSON lines file, plain or gzipped; or of one JSON array, which is read as a whole.
 
     Args:
@@ -209,32 +210,36 @@ def numbered_jsonl(path: PathLike, file: IO[bytes] | None = None) -> Iterator[tu
         PelError: as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
             names the line.
     """
-    for number, line, record in json_objects(path, read_lines(path, file)):
-        if _ESCAPED_SURROGATE.search(line):
-            check_unicode(record, f"{path}, line {number}")
-        yield number, record
+    return json_objects(path, read_lines(path, file), check=True)
 
 
-def json_objects(path: PathLike, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The number, the text and the object of each line, or of each item of one array.
+def json_objects(path: PathLike, lines: Iterator[tuple[int, str]], *, check: bool = False) -> Numbered:
+    """As ``numbered_jsonl``, of the numbered lines of a file.
 
-    Raises:
-        PelError: at a line or an item that is not a JSON object; names it.
+    Args:
+        path: of the file, for errors.
+        lines: its lines.
+        check: a lone surrogate is an error; False = it is read.
     """
-    is_first = True
-    for number, line in lines:
-        if is_first and line.lstrip().startswith("["):
+    full = ((number, line) for number, line in lines if line.strip())
+    for at_line, (number, line) in enumerate(full):
+        if not at_line and line.lstrip().startswith("["):
             try:
-                items = json.loads("\n".join([line, *(more for _, more in lines)]))
+                items = json.loads("\n".join([line, *(more for _, more in full)]))
             except JSON_ERRORS as err:
                 raise unexpected(path, "a JSON object a line", f"an array that is invalid JSON ({err})") from err
             for at, item in enumerate(items, start=1):
+                place = f"{path}, item {at}"
                 if not isinstance(item, dict):
-                    raise unexpected(f"{path}, item {at}", "a JSON object", quoted(item), "Write one object a line.")
-                yield at, json.dumps(item), item
-        elif line.strip():
-            yield number, line, json_object(line, f"{path}, line {number}")
-        is_first = is_first and not line.strip()
+                    raise unexpected(place, "a JSON object", quoted(item), "Write one object a line.")
+                if check:
+                    check_unicode(item, place)
+                yield at, item
+        else:
+            record = json_object(line, place := f"{path}, line {number}")
+            if check and _ESCAPED_SURROGATE.search(line):
+                check_unicode(record, place)
+            yield number, record
 
 
 def json_object(line: str | bytes, place: object) -> dict[str, Any]:

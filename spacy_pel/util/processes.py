@@ -97,11 +97,9 @@ def machine_note(device: str | None = None) -> str:
     if device is not None and device.startswith("cuda") and torch is not None:
         return str(torch.cuda.get_device_name(device))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    note = f"{_processor()}, {cores} cores"
-    if torch is not None:
-        threads = torch.get_num_threads()
-        note += f", {threads} thread{'s' * (threads != 1)}"
-    return note
+    threads = 0 if torch is None else torch.get_num_threads()
+    of_torch = f", {threads} thread{'s' * (threads != 1)}" if threads else ""
+    return f"{_processor()}, {cores} cores{of_torch}"
 
 
 def memory_in_use() -> dict[str, int] | None:
@@ -119,7 +117,7 @@ def _processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf8", errors="replace").splitlines() if info.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())
+    return next(names, "") or platform.processor() or platform.machine()
 
 
 def reopened(load: Callable[[str], Any], kind: str, path: str, fingerprint: str) -> Any:

@@ -131,7 +131,7 @@ _RULES = {
     "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
     "link": rf"(?P<image>!)?\[(?P<of_link>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
-    "cited": rf"(?=[<\[($^~\\{{.,;\d]|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
+    "cited": rf"(?=[<\[($^~\\{{]|[.,;]?\d|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
     "unread": rf"(?m:^|(?<=^ )){_QUOTED}(?=[^\s\d<>=.])|{'|'.join(_UNREAD)}",
     "raised": r"(?i:(?<=\w)<(?P<level>su[bp])>[^<>]{1,20}</(?P=level)>)",  # or lowered: "Ca<sup>2+</sup>"
     "tag": rf"{_tag(_INLINE)}|<!--[^<>]*-->|<[?!][A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>",
@@ -148,7 +148,7 @@ _CHANGED = re.compile(
     rf"(?=[^a-zA-Z0-9\s]|(?<=[a-z]{{6}})\d)(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})"
 )
 _INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "glued": " "}
-_IN_WORD = re.compile(rf"{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_])")
+_IN_WORD = re.compile(rf"(?=[-<]|[^\x00-\x7f])(?:{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_]))")
 _APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
 
@@ -222,9 +222,8 @@ def _read(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], obj
 
 def read_apart(text: str, is_word: Callable[[str], object] | None, *, apart: bool = False) -> Reading:
     """Read a text, see ``read``, of which two words stay apart that are known, rather than one."""
-    reading = read(text, apart=apart)
     if is_word is None or not _IN_WORD.search(text):
-        return reading
+        return read(text, apart=apart)
     return _read(text, False, apart, is_word)
 
 

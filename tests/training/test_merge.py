@@ -352,6 +352,7 @@ def test_corpus_names():
         ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not an ontology before"),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "C["}, "id_pattern"),
+        ({"merge.id_pattern": "C{99999999999999999999}"}, "the repetition number is too large"),
         ({"merge.sources.pain.reader": "nope"}, "No part named 'nope'"),
         ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "mesh.tsv"),
     ],

@@ -109,16 +109,8 @@ def test_what_no_reader_reads_is_named(tmp_path, content, got):
 
 def test_other_text_is_of_no_format():
     """And prologues of XML take no time that grows exponentially."""
-    for head in (
-        "AĀB".encode("utf-16-le"),
-        b"a\0\0",
-        b"\x93DNA\x94",
-        b"code,name\n",
-        b'{"id": "PMID- 1"}',
-        b"<p>asthma</p>",
-        b"<?xml ?>" * 1000,
-        b"<!-- " * 1600,
-    ):
+    heads = ("AĀB".encode("utf-16-le"), b"a\0\0", b"\x93DNA\x94", b"code,name\n", b'{"id": "PMID- 1"}')
+    for head in (*heads, b"<p>asthma</p>", b"<?xml ?>" * 1000, b"<!-- " * 1600):
         assert files.format_of(head) is None
 
 
@@ -129,6 +121,9 @@ def test_lone_surrogates_in_json_lines(tmp_path):
     assert next(lines) == (1, {"a": "😀"}) and next(lines) == (2, {"a": "\\ud800"})
     with pytest.raises(PelError, match="E002.*line 3.*surrogate"):
         next(lines)
+    path.write_text('[{"a": "b"}, {"a": "\\uD800"}]')
+    with pytest.raises(PelError, match="E002.*item 2.*surrogate"):
+        list(numbered_jsonl(path))
 
 
 def test_errors_are_one_short_line():

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -104,15 +105,12 @@ class MentionJsonl:
     """
 
     def __init__(self, path: str | Path, *, limit: int = 0) -> None:
-        self.path = Path(path)
-        self.limit = limit
+        self.path, self.limit = Path(path), limit
         self.report: dict[str, int] = {}
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         report = dict.fromkeys(("mentions", "misaligned", "overlapping"), 0)
-        for number, document in enumerate(read_corpus(self.path)):
-            if self.limit and number >= self.limit:
-                break
+        for document in islice(read_corpus(self.path), self.limit or None):
             predicted = nlp.make_doc(document.text)
             predicted.user_data[DOC_ID] = document.id
             reference = with_gold(predicted.copy(), document, report)
@@ -143,8 +141,7 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     longest = filter_spans(spans)
     doc.set_ents(longest)
     counts = {"mentions": len(found), "misaligned": found.count(None), "overlapping": len(spans) - len(longest)}
-    for key, count in counts.items():
-        report[key] = report.get(key, 0) + count
+    report.update((key, report.get(key, 0) + count) for key, count in counts.items())
     return doc
 
 

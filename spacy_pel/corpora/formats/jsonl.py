@@ -22,9 +22,9 @@ _TEXTS = ("text", "data", "content", "sentence")
 _AS_OURS = {
     **dict.fromkeys(("start_offset", "start_char", "begin", "BeginOffset"), "start"),
     **dict.fromkeys(("end_offset", "end_char", "EndOffset"), "end"),
-    **{"labels": "label", "span": "offsets"},
+    "span": "offsets",
 }
-_LABELS = ("label", "type", "label_", "tag", "category", "entity_group")  # keys of a mention, the surest first
+_LABELS = ("label", "labels", "type", "label_", "tag", "category", "entity_group")  # keys, the surest first
 _MENTION = ("start", "end", "label", "kb_id")  # of a list
 _NUMBER = re.compile(r"[A-Za-z]{0,2}\d{1,4}")
 _IDS, _NO_IDS = ("ids", "kb_id"), ("label", "text", "name")  # keys of a mention
@@ -66,8 +66,8 @@ class JsonlCorpus(CorpusReaderBase):
                 if record.get("answer") in ("reject", "ignore"):
                     self.count("not_accepted")
                     continue
-                record = _plain_task(record)
-                document = _document(record, self.check, f"{path}, line {number}", f"{stem_of(Path(path))}-{number}")
+                record = _plain_task(record, where := f"{path}, line {number}")
+                document = _document(record, self.check, where, f"{stem_of(Path(path))}-{number}")
                 mentions = (one for one in record.get("mentions") or () if isinstance(one, dict))
                 links = [one for one in mentions if _LINK_KEYS <= one.keys()]
                 if gold and links:
@@ -204,18 +204,20 @@ def _document(record: dict[str, Any], check: OffsetCheck, where: str, name: str)
     return document
 
 
-def _plain_task(record: dict[str, Any]) -> dict[str, Any]:
+def _plain_task(record: dict[str, Any], where: str) -> dict[str, Any]:
     """A task of Label Studio as a document with the first annotation that counts; another record as it is."""
     data, done = record.get("data"), record.get("annotations", record.get("completions"))
     if not isinstance(data, dict) or not isinstance(done, list):
         return record
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
     key = "text" if "text" in texts else max(texts, key=lambda name: len(texts[name]), default="")
-    result: Any = next((one["result"] for one in done if not one.get("was_cancelled")), [])
-    mentions = [item["value"] for item in result if "labels" in item.get("value", ())]
+    try:
+        result: Any = next((one["result"] for one in done if not one.get("was_cancelled")), [])
+        mentions = [item["value"] for item in result if "labels" in item.get("value", ())]
+    except (KeyError, TypeError, AttributeError) as err:
+        raise PelError(Errors.E202.format(where=where, got=f"the annotations {quoted(done)}")) from err
     named = {"id": record["id"]} if "id" in record else {}
-    meta = {name: value for name, value in data.items() if name != key}
-    return {**named, "text": data.get(key), "mentions": mentions, "meta": meta}
+    return {**named, "text": data.pop(key, None), "mentions": mentions, "meta": data}
 
 
 def _annotation(record: dict[str, Any], where: str) -> list[Any]:
@@ -235,7 +237,8 @@ def _annotation(record: dict[str, Any], where: str) -> list[Any]:
             raise PelError(Errors.E202.format(where=where, got=f"the {keys[0]} {quoted(annotation)}"))
         if "options" in record and len(annotation) == 1 and isinstance(annotation[0], dict):
             # Prodigy's choice of an entity; ids such as "NIL_other" are none
-            ids = [one for one in record.get("accept") or () if not str(one).upper().startswith(NIL)]
+            accepted = [given] if isinstance(given := record.get("accept") or [], str) else given
+            ids = [one for one in accepted if not str(one).upper().startswith(NIL)]
             return [{"ids": ids, **annotation[0]}]
         return annotation
     unread = [repr(key) for key, value in record.items() if key != "meta" and _has_records(value)]

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice, starmap
 from operator import itemgetter
 from pathlib import Path
@@ -57,7 +58,7 @@ _UNUSED = {
 _QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
 _WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
 _WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
-_RULE = re.compile(r"[-=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
+_RULE = re.compile(r"[=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
 _FIXED_WIDTHS = (
@@ -148,12 +149,12 @@ class CsvKB(KBReaderBase):
                     unnamed.remove(at)
                     self._leave_unread(place, f"column {at + 1}, without a name")
                 values: dict[str, Any] = {field: cells[at] for field, at in position.items()}
+                values["concept_id"] = entity_id = bare(values["concept_id"]).strip()
                 if any(starmap(says_unused, zip(header, cells, strict=False))):
                     self.report["invalid"] = self.report.get("invalid", 0) + 1
-                    self.note_obsolete(values["concept_id"].strip())
+                    self.note_obsolete(entity_id)
                     continue
-                entity_id, name = _bare(values["concept_id"]).strip(), values["canonical_name"].strip()
-                values["concept_id"] = entity_id
+                name = values["canonical_name"].strip()
                 n_rows += 1
                 has_decimals |= _DECIMAL.fullmatch(entity_id) is not None
                 if _BY_SPREADSHEET.fullmatch(entity_id):
@@ -161,8 +162,7 @@ class CsvKB(KBReaderBase):
                 elif _CODE.fullmatch(name) and not _CODE.fullmatch(entity_id):
                     swapped.append(f"{quoted(entity_id)} {name} ({place})")
                 for field in filter(position.__contains__, LISTS):
-                    cell = cells[position[field]]
-                    values[field] = _listed(cell, separator)
+                    values[field] = _listed(cell := cells[position[field]], separator)
                     if len(values[field]) > 1:
                         separated.add(field)
                     elif field not in doubtful and (other := _other_separator(field, cell)):
@@ -196,16 +196,17 @@ class CsvKB(KBReaderBase):
         header_line = "".join(line.lstrip("# ") for _, line in head[start : start + 1])
         rest: Iterator[tuple[int, str]] = chain([(start + 1, header_line)], head[start + 1 :], lines)
         data = [line for _, line in head[start + 1 :] if line.strip()]
-        if (is_quoted := _has_single_quotes(header_line)) or (data and all(map(_has_single_quotes, data))):
+        is_quoted, *are_quoted = (_double_quoted(line) != line for line in (header_line, *data))
+        if is_quoted or (data and all(are_quoted)):
             rest = ((number, _double_quoted(line)) for number, line in rest)
         is_omop = "invalid_reason" in header_line.lower()
         quotes = delimiter not in "\t|" or (not is_omop and self._quotes_pair(path, delimiter, start))
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
             is_quoted |= any(map(_WRAPPED.fullmatch, header))
-            yield Place(path, number), [_bare(name).strip() for name in header]
+            yield Place(path, number), [bare(name).strip() for name in header]
         for number, cells in rows:
-            cells = list(map(_bare, cells)) if is_quoted else cells
+            cells = list(map(bare, cells)) if is_quoted else cells
             is_error = any(cells[1:]) and re.fullmatch(_CELL_ERROR, cells[0].strip(), re.IGNORECASE)
             if cells[0].startswith("#") and not is_error:
                 self.repair("comment_line", Place(path, number), "a comment")
@@ -229,7 +230,7 @@ class CsvKB(KBReaderBase):
         for at, line in enumerate(lines):
             for delimiter in delimiters:
                 rows = csv.reader([_double_quoted(line.lstrip("# "))], delimiter=delimiter, skipinitialspace=True)
-                header = list(map(_bare, next(rows, [])))
+                header = list(map(bare, next(rows, [])))
                 position = self._fields([name.strip() for name in header])
                 if position.keys() >= self.needed_fields or published_as(header):
                     return delimiter, at
@@ -269,7 +270,7 @@ class CsvKB(KBReaderBase):
                 todo = "It looks like JSON, OBO, Turtle or XML: name it .json, .obo, .ttl or .owl, or see --reader."
             raise unexpected(place, expected, quoted(header) if any(header) else "an empty one", todo)
         for at, name in enumerate(header):
-            if name and at not in position.values() and not is_status(name):
+            if name and at not in position.values() and not unused_values(name):
                 self._leave_unread(place, name)
         return position
 
@@ -288,20 +289,16 @@ class CsvKB(KBReaderBase):
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
 
-def is_status(name: str) -> bool:
-    """Whether a column or key of this name may say that an entity is no longer in use."""
-    return plain(name).removeprefix("is_") in _UNUSED
+@lru_cache  # every row has the same names
+def unused_values(name: str) -> str | None:
+    """The pattern of what a column or key of this name says of an entity that is no longer in use; None = nothing."""
+    return _UNUSED.get(plain(name).removeprefix("is_"))
 
 
 def says_unused(name: str, value: object) -> bool:
     """Whether a column or key of this name says with this value that an entity is no longer in use."""
-    said = _UNUSED.get(plain(name).removeprefix("is_"), "(?!)")
-    return re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
-
-
-def _has_single_quotes(line: str) -> bool:
-    """Whether single quotation marks enclose a cell of a line."""
-    return "'" in line and any(cell[2] is not None for cell in _QUOTED.finditer(line))
+    said = unused_values(name)
+    return said is not None and re.fullmatch(said, str(value).strip(), re.IGNORECASE) is not None
 
 
 def _double_quoted(line: str) -> str:
@@ -314,7 +311,7 @@ def _double_quoted(line: str) -> str:
     return _QUOTED.sub(cell, line) if "'" in line else line
 
 
-def _bare(cell: str) -> str:
+def bare(cell: str) -> str:
     """Without the quotation marks around it."""
     found = _WRAPPED.fullmatch(cell)
     return found[found.lastindex or 0] if found else cell
@@ -322,10 +319,11 @@ def _bare(cell: str) -> str:
 
 def _listed(cell: str, separator: str) -> tuple[str, ...]:
     """The texts of a cell, which may be a list as JSON or Python writes it."""
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        texts = literal_eval(cell.strip()) if cell.lstrip().startswith("[") else None
-        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
-            return tuple(texts)
+    if cell.lstrip().startswith("["):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            texts = literal_eval(cell.strip())
+            if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+                return tuple(texts)
     return tuple(cell.split(separator))
 
 

@@ -10,7 +10,7 @@ from ...registry import registry
 from ...types import Entity
 from ...util.files import Place, unexpected
 from ..knowledge_base import KnowledgeBase
-from .csv_kb import FIELD_OF, FIELDS, LISTS, is_status, says_unused
+from .csv_kb import FIELD_OF, FIELDS, LISTS, says_unused, unused_values
 from .reader_base import KBReaderBase
 
 
@@ -65,7 +65,7 @@ class JsonlKB(KBReaderBase):
             expected, got = '{"concept_id", "canonical_name", …}', f"the keys {quoted(list(record))}"
             raise unexpected(place, expected, got, "Write the keys of scispaCy's format.")
         if len(keys) < len(record):
-            unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key and not is_status(key)]
+            unknown = [key for key in record if keys.get(FIELD_OF.get(key, "")) != key and not unused_values(key)]
             for key in (key for key in unknown if key not in self._unread):  # most lines have the same keys
                 self.leave_unread(place, key)
             if unknown:

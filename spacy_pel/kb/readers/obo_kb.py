@@ -13,10 +13,10 @@ from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
 from ..repair import is_obsolete
+from .csv_kb import bare
 from .reader_base import KBReaderBase
 
 _OUTER_QUOTE = re.compile(r'^"|(?<!\d)"$')  # not inches: 5"
-_QUOTED = re.compile(r"""'([^']+)'|"([^"]+)"|“([^“”]+)”""")
 
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
@@ -68,13 +68,11 @@ class OboKB(KBReaderBase):
             self.redirects.setdefault(old, term.id)
 
     def _entity(self, term: Term, place: Place) -> Entity:
-        names = [clean_text(name) for name in term.names(self.scopes)]
+        names = [bare(clean_text(name)) for name in term.names(self.scopes)]
         for at, name in enumerate(names):
-            if found := _QUOTED.fullmatch(name):
-                names[at] = found[found.lastindex or 0]
-            elif name.count('"') == 1 and (bare := _OUTER_QUOTE.sub("", name)) != name:
+            if name.count('"') == 1 and (inner := _OUTER_QUOTE.sub("", name)) != name:
                 self.repair("stray_quote", place, f"a quotation mark without another in {quoted(name)}")
-                names[at] = bare
+                names[at] = inner
         definition = clean_text(term.definition) if term.definition else None
         types = tuple(term.types or [term.namespace])
         return Entity(term.id, names[0], tuple(names), types, definition, tuple(term.xrefs), tuple(term.parents))

@@ -267,7 +267,7 @@ class KBReaderBase(ABC):
         Raises:
             PelError: as ``lines``, and at a line that is not an object.
         """
-        return ((Place(path, at), record) for at, _, record in json_objects(path, self.numbered_lines(path)))
+        return ((Place(path, at), record) for at, record in json_objects(path, self.numbered_lines(path)))
 
     def numbered_lines(self, path: Path) -> Iterator[tuple[int, str]]:
         """As ``lines``, with numbers in place of places."""

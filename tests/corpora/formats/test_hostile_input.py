@@ -45,6 +45,8 @@ def mention(**more):
         ('{"id": "no text"}', "E202.*line 1.*the keys"),
         (document(mentions={"start": 0}), "E202.*line 1.*the mentions"),
         (document(mentions=[{"start": 0}]), "E202.*line 1.*the mention"),
+        (document(data={}, annotations=[3]), "E202.*line 1.*the annotations .3"),
+        (document(data={}, annotations=[{"result": [{"value": 5}]}]), "E202.*line 1.*the annotations"),
         (mention(end=6), "E201.*line 1"),
     ],
 )
