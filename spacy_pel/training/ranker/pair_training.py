@@ -62,7 +62,7 @@ class PairStore:
         hidden: (n,) bool, mentions whose surface form is left out of the candidates' names.
     """
 
-    def __init__(self, ranker: CrossEncoder, kb: KnowledgeBase, mentions: RankMentions, kb_rows: Rows, hidden: Any):
+    def __init__(self, ranker: CrossEncoder, kb: KnowledgeBase, mentions: RankMentions, kb_rows: Rows, hidden: Flags):
         self.template, tokenizer = ranker.template, ranker.tokenizer
         self.present = kb_rows >= 0
         self.right = is_gold(kb_rows, mentions.gold)
