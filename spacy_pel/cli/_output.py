@@ -42,6 +42,8 @@ def plain(value: Any, name: str = "") -> str:
     if isinstance(value, float):
         small = f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
         return percent(value) if is_share(name) else small
+    if type(value) is int:
+        return f"{value:,}"
     if isinstance(value, dict):
         return ", ".join(f"{key} {plain(item, key)}" for key, item in value.items()) or "none"
     if isinstance(value, list):

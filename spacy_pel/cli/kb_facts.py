@@ -42,15 +42,13 @@ def kb_text(result: dict[str, Any]) -> str:
     """The text of ``kb_facts``."""
     from ..kb.sources import source_line
 
-    rows = {key: f"{count:,}" for key, count in result["counts"].items()}
-    if "abbreviations" in result:
-        rows["abbreviations"] = f"{result['abbreviations']:,}"
+    rows = result["counts"] | {key: result[key] for key in ("abbreviations",) if key in result}
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
     rows.update({f"from {source['name']}": source_line(source) for source in result["sources"]})
     for key, value in result["source"].items():
         if key not in ("sources", "added", "entities") and value not in ("", None, [], {}):
             rows[f"source: {key}"] = value
-    rows.update({f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()})
+    rows.update({f"repaired: {kind}": count for kind, count in result["report"].items()})
     return key_values({**rows, **first_rows("code", result["codes"]), **type_rows(result["types"])})
 
 
@@ -168,8 +166,11 @@ def _check_text(result: dict[str, Any]) -> str:
     rows = [[one["kind"], one["level"], f"{one['count']:,}", one["title"], one["detail"]] for one in findings]
     parts = [text_table(["kind", "level", "count", "what", "more"], rows, numbers=False)]
     for one in [one for one in findings if one["worst"]]:
+        header = ["n", "what", "entities"]
         rows = [[f"{case['n']:,}", case["what"], " · ".join(_named(case["entities"]))] for case in one["worst"]]
-        table = text_table(["n", "what", "entities"], rows, numbers=False)
+        if all(row[:2] == ["1", ""] for row in rows):  # says nothing: each is an entity of its own
+            header, rows = header[2:], [row[2:] for row in rows]
+        table = text_table(header, rows, numbers=False)
         parts.append(f"{one['kind']}: {one['title']}. {one['todo']}\n{table}")
     return "\n\n".join(parts)
 
