@@ -166,11 +166,9 @@ def _check_text(result: dict[str, Any]) -> str:
     rows = [[one["kind"], one["level"], f"{one['count']:,}", one["title"], one["detail"]] for one in findings]
     parts = [text_table(["kind", "level", "count", "what", "more"], rows, numbers=False)]
     for one in [one for one in findings if one["worst"]]:
-        header = ["n", "what", "entities"]
         rows = [[f"{case['n']:,}", case["what"], " · ".join(_named(case["entities"]))] for case in one["worst"]]
-        if all(row[:2] == ["1", ""] for row in rows):  # says nothing: each is an entity of its own
-            header, rows = header[2:], [row[2:] for row in rows]
-        table = text_table(header, rows, numbers=False)
+        first = 2 * all(row[:2] == ["1", ""] for row in rows)  # these cells would say nothing
+        table = text_table(["n", "what", "entities"][first:], [row[first:] for row in rows], numbers=False)
         parts.append(f"{one['kind']}: {one['title']}. {one['todo']}\n{table}")
     return "\n\n".join(parts)
 
