@@ -39,7 +39,7 @@ $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 	touch $@
 
 demo: $(VENV)/installed.stamp
-	$(BIN)/spacy-pel demo $${PEL_DEMO_TEXT:+--text="$$PEL_DEMO_TEXT"}
+	@$(BIN)/spacy-pel demo $${PEL_DEMO_TEXT:+--text="$$PEL_DEMO_TEXT"}
 
 # tests the installed package, not the sources next to the tests
 test: $(VENV)/installed.stamp

@@ -241,12 +241,12 @@ def _update_text(result: dict[str, Any]) -> str:
     edited = [f"{entity_id} {kind}" for entity_id, kind in result["edited"].items()]
     lost = list(map(str, result["corrections_without_entity"]))
     titles = {"added": "added", "extended": "given more", "updated": "replaced", "unchanged": "unchanged"}
-    rows = {title: f"{result[key]:,}" for key, title in titles.items()}
+    rows = {title: result[key] for key, title in titles.items()}
     for title, n, examples, note in (
         ("retired", result["retired"], retired, ""),
         ("without successor", result["n_without_successor"], perhaps, ""),
         ("not in the release", result["n_missing"], result["missing"], "; retire them with --retire-missing"),
-        ("from other sources", result["n_others"], [], ", unchanged"),
+        ("from other sources", result["n_others"], [], ", not retired"),
         ("edits kept", len(edited), edited, ""),
         ("corrections without an entity", len(lost), lost, ""),
     ):

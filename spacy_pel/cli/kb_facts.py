@@ -42,15 +42,13 @@ def kb_text(result: dict[str, Any]) -> str:
     """The text of ``kb_facts``."""
     from ..kb.sources import source_line
 
-    rows = {key: f"{count:,}" for key, count in result["counts"].items()}
-    if "abbreviations" in result:
-        rows["abbreviations"] = f"{result['abbreviations']:,}"
+    rows = result["counts"] | {key: result[key] for key in ("abbreviations",) if key in result}
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
     rows.update({f"from {source['name']}": source_line(source) for source in result["sources"]})
     for key, value in result["source"].items():
         if key not in ("sources", "added", "entities") and value not in ("", None, [], {}):
             rows[f"source: {key}"] = value
-    rows.update({f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()})
+    rows.update({f"repaired: {kind}": count for kind, count in result["report"].items()})
     return key_values({**rows, **first_rows("code", result["codes"]), **type_rows(result["types"])})
 
 
@@ -169,7 +167,8 @@ def _check_text(result: dict[str, Any]) -> str:
     parts = [text_table(["kind", "level", "count", "what", "more"], rows, numbers=False)]
     for one in [one for one in findings if one["worst"]]:
         rows = [[f"{case['n']:,}", case["what"], " · ".join(_named(case["entities"]))] for case in one["worst"]]
-        table = text_table(["n", "what", "entities"], rows, numbers=False)
+        first = 2 * all(row[:2] == ["1", ""] for row in rows)  # these cells would say nothing
+        table = text_table(["n", "what", "entities"][first:], [row[first:] for row in rows], numbers=False)
         parts.append(f"{one['kind']}: {one['title']}. {one['todo']}\n{table}")
     return "\n\n".join(parts)
 

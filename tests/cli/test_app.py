@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import _app
 from spacy_pel.cli._app import PelGroup, _log_to_stderr
+from spacy_pel.cli._output import key_values
 from spacy_pel.errors import PelError
 from spacy_pel.training.commands.train import parse_overrides
 from spacy_pel.util import console, logger, progress
@@ -162,6 +163,10 @@ def test_overrides():
 def test_malformed_overrides(args):
     with pytest.raises(PelError, match="E600"):
         parse_overrides(args)
+
+
+def test_numbers_have_separators():
+    assert key_values({"mentions": 12345, "kept": True}) == "mentions  12,345\nkept      true"
 
 
 def test_messages_have_lines_of_their_own(capfd, monkeypatch):

@@ -80,4 +80,7 @@ def test_new_names_are_linked(made):
     nlp.get_pipe("entity_ruler").add_patterns([{"label": "ENTITY", "pattern": "Example haemorrhage"}])
     doc = nlp("An Example haemorrhage and a heart attack in mice.")
     assert [ent._.pel_candidates[0][0] for ent in doc.ents] == ["SNOMEDCT:10000005", "C2"]
+    sources = nlp.get_pipe("proxy_entity_linker").linker.kb.sources
+    assert "CC BY 4.0" in [one.get("licence") for one in sources if one["name"] == "ncit"]
+    assert "terms" not in made[2][0] and ", not retired" in made[2][1]
     assert "snomed" in made[2][0] and (made[1].parent / "metrics" / "mine" / "metrics.json").is_file()

@@ -90,6 +90,8 @@ def test_command(tmp_path):
     assert (
         said.code == 0 and "twins: preferred names of several entities" in said.out and "T1 Cold · T2 cold" in said.out
     )
+    lists = {part.split(":")[0]: part.splitlines()[1].split() for part in said.out.split("\n\n")[1:]}
+    assert lists["no_type"] == ["entities"] and lists["many_names"] == ["n", "what", "entities"]
     strict = run("kb", "check", tmp_path / "bad", "--strict", "--json")
     assert strict.code == 1 and "Too many: damaged_name 10, many_names 1, is_a_cycle 2" in strict.err
     assert strict.json["findings"][0]["worst"][0]["n"] == 1

@@ -51,8 +51,8 @@ def kb_merge(
 
 
 def _merge_text(result: dict[str, Any]) -> str:
-    lines = [f"{result['entities']:,} entities, {result['redirects']:,} redirects"]
-    keys, sources = ("terms", "ids", "ids_new", "names_new"), result["sources"]
+    sources, lines = result["sources"], [f"{result['entities']:,} entities, {result['redirects']:,} redirects"]
+    keys = [key for key in ("terms", "ids", "ids_new", "names_new") if any(one.get(key) for one in sources.values())]
     rows = [[name, *(f"{counts.get(key, 0):,}" for key in keys)] for name, counts in sources.items()]
     lines.append(text_table(["source", *(key.replace("_", " ") for key in keys)], rows))
     for rule, found in result["rules"].items():
