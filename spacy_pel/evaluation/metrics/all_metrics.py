@@ -193,9 +193,7 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, An
 # digit or the one before it.
 
 
-def precision_recall_curve(
-    scores: Floats, truth: Flags, weights: Floats | None = None
-) -> tuple[Floats, Floats, Floats]:
+def precision_recall_curve(scores: Floats, truth: Flags, weights: Floats | None = None) -> tuple[Floats, ...]:
     """Precision and recall when all items that score at least as high as a threshold are predicted true.
 
     Args:
