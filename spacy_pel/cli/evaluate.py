@@ -24,9 +24,7 @@ def evaluate(
     corpus: Corpus,
     output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
-    top_k: Annotated[
-        int | None, option("N", "Candidates per mention. [default: 64; end to end, the pipeline's]", min=1, max=100_000)
-    ] = None,
+    top_k: Annotated[int | None, option("N", "Candidates. [default: 64, or the pipeline's]", min=1, max=10**5)] = None,
     seed: Seed = 0,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.

@@ -52,9 +52,7 @@ def teach(
     from ._saved_pipeline import learned_path, read_learned
 
     if corrections is None:
-        check_needs(ctx, "CORRECTIONS", "always")
-    if list_learned:
-        check_needs(ctx, "CORRECTIONS or --undo", "by")
+        check_needs(ctx, "CORRECTIONS", "always", *(["by"] if list_learned else []))
     tasks = sum([corrections is not None, list_learned, bool(undo)])
     if tasks != 1:
         raise PelError(Errors.E673.format(got="more than one" if tasks else "none"))
