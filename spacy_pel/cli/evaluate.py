@@ -24,7 +24,7 @@ def evaluate(
     corpus: Corpus,
     output: Annotated[Path, option("FOLDER", "Folder for metrics.json, predictions.jsonl and the plots.")],
     end_to_end: Annotated[bool, flag("--end-to-end", "Let the pipeline find the mentions, too.")] = False,
-    top_k: Annotated[int, option("N", "Candidates per mention (gold mentions only).", min=1, max=100_000)] = 64,
+    top_k: Annotated[int | None, option("N", "Candidates. [default: 64, or the pipeline's]", min=1, max=10**5)] = None,
     seed: Seed = 0,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.
@@ -45,10 +45,11 @@ def evaluate(
     documents, queries = list(read_gold(corpus)), query_maker(nlp, name=name)  # offsets are checked before linking
     common: Any = {"output": output, "seed": seed, "corpus_fingerprint": fingerprint(corpus), "show_progress": True}
     if end_to_end:
+        component.top_k = top_k or component.top_k
         spans, prefix = partial(mention_spans, spans_key=component.spans_key), component.extension_prefix
         metrics = evaluate_end_to_end(nlp, component.linker, documents, spans=spans, extension_prefix=prefix, **common)
     else:
-        metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k, **common)
+        metrics = evaluate_linker(component.linker, documents, queries=queries, top_k=top_k or 64, **common)
     plot_run(read_run(output))
     message(f"Wrote {output}")
     emit(metrics, _text)

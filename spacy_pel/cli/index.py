@@ -64,6 +64,9 @@ def index(
     rows: dict[str, Any] = {"kinds": wanted, "max_mentions_per_entity": max_mentions, "with_topics": topics}
     rows |= {"documents": documents, "show_progress": True}
     built = EntityIndex.build(knowledge, reusing or encoder, index=vectors, **rows)
+    if mentions and not len(built.priors):
+        n = sum(len(document.mentions) for path in mentions for document in read_corpus(path))
+        raise PelError(Errors.E501.format(n=n, hint=""))
     built.to_disk(out)
     encoder.finish()
     if encoder.n_resumed:

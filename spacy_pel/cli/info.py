@@ -14,6 +14,7 @@ from ..pipeline.saved import load_pipeline
 from ..util import read_json
 from ..util.config import import_code
 from ..util.files import files_below, folder_size, unexpected
+from ..util.parsing import check_unicode
 from ._app import CODE, pel_cli
 from ._kb import open_kb
 from ._options import Pipeline, PipelineOrFolder, argument, option
@@ -36,6 +37,7 @@ def explain(
     """
     from ..pipeline.mentions import mention_spans
 
+    check_unicode({"text": text}, "TEXT")
     nlp, _, component = load_pipeline(pipeline)
     doc = nlp(text)
     spans = mention_spans(doc, component.spans_key)

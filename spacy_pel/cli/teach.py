@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from pydantic import BaseModel, ValidationError
 
 from ..corpora.formats.tables import open_table
@@ -13,7 +14,7 @@ from ..types import NIL
 from ..util import counted_form, locked, logger, numbered_jsonl
 from ..util.files import ending_of
 from ._app import pel_cli
-from ._options import Pipeline, argument, flag, option
+from ._options import Pipeline, argument, check_needs, flag, option
 from ._output import emit, message, plain, text_table
 
 _SHOWN = 20  # forms that decide in their own texts only
@@ -21,6 +22,7 @@ _SHOWN = 20  # forms that decide in their own texts only
 
 @pel_cli.command("teach", rich_help_panel="Link")
 def teach(
+    ctx: typer.Context,
     pipeline: Pipeline,
     corrections: Annotated[
         Path | None,
@@ -49,6 +51,8 @@ def teach(
     from ..pipeline.saved import check_may_change
     from ._saved_pipeline import learned_path, read_learned
 
+    if corrections is None:
+        check_needs(ctx, "CORRECTIONS", "always", *(["by"] if list_learned else []))
     tasks = sum([corrections is not None, list_learned, bool(undo)])
     if tasks != 1:
         raise PelError(Errors.E673.format(got="more than one" if tasks else "none"))

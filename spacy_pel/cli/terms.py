@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import Errors, PelError
+from ..util.parsing import check_unicode
 from ._app import CODE, pel_cli
 from ._options import IdColumn, Overwrite, Resume, argument, flag, option
 from ._output import emit, key_values, message, plain, text_table
@@ -156,6 +157,7 @@ def _pairs(path: str, text_column: str | None, id_column: str | None) -> list["D
         return SEVERAL.join((id_of(one) or "").strip() for one in cells)
 
     for where, row in (row for file in corpus.files for row in corpus.rows(file)):
+        check_unicode(row, where)
         if not isinstance(row.get("mentions", ""), str):  # of a document without mentions it may be null
             if option := "--term-column" if text_column else "--id-column" if id_column else "":
                 raise PelError(Errors.E639.format(known="a table", option=option, got="an annotated corpus"))

@@ -13,6 +13,7 @@ from spacy.util import ignore_error, raise_error
 from ..abbreviations.documents import SharedDefinitions
 from ..errors import PelError, one_line, shortened
 from ..types import Document
+from ..util.parsing import check_unicode
 
 DocT = TypeVar("DocT")
 HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
@@ -148,12 +149,13 @@ def _until_error(items: Iterable[Any], errors: list[Exception]) -> Iterator[Any]
 def reason_of(err: Exception) -> str:
     """An error as the reason why a document was left out."""
     got = str(err) if isinstance(err, PelError) else f"{type(err).__name__}: {err}"
-    return shortened(one_line(got).strip(": "), 300)
+    return shortened(one_line(got).strip(": ").removesuffix("."), 300)
 
 
 def _alone(nlp: Language, piece: _Piece) -> Doc | str:
     """Of a piece on its own; the reason, if the pipeline fails."""
     try:
+        check_unicode({"text": piece.text}, f"the document {piece.document.id}")
         with _error_handler(nlp, raise_error):
             doc = next(nlp.pipe([piece.text], batch_size=1), None)
     except Exception as err:

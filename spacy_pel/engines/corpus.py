@@ -17,9 +17,9 @@ from ..corpora.formats.pubtator import PubtatorCorpus
 from ..corpora.formats.tables import document_rows, json_object_of, open_table
 from ..errors import Errors, PelError, Warnings, quoted, shortened
 from ..types import Document
-from ..util import fingerprint, logger, numbered_jsonl, read_lines, read_text
+from ..util import fingerprint, logger, read_lines, read_text
 from ..util.files import GZIP, check_format, open_bytes, unexpected
-from ..util.parsing import check_unicode
+from ..util.parsing import check_unicode, json_objects
 
 # endings of the files of a folder, plain or gzipped
 _TABLES = {name: (f".{name}", f".{name}.gz") for name in ("jsonl", "csv", "tsv")} | {"parquet": (".parquet",)}
@@ -259,7 +259,8 @@ def _bioc(paths: list[Path], place: str) -> Iterator[Document]:
 def _rows(kind: str, path: Path, file: IO[bytes] | None, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects or rows of a table, and where in the file they are."""
     if kind == "jsonl":
-        yield from ((f"document {number}", row) for number, (_, row) in enumerate(numbered_jsonl(path, file), start=1))
+        objects = json_objects(path, read_lines(path, file))
+        yield from ((f"document {number}", row) for number, (_, _, row) in enumerate(objects, start=1))
     elif kind == "parquet":
         yield from ((f"row {number}", row) for number, row in enumerate(document_rows(path, file), start=1))
     else:
@@ -279,10 +280,10 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
         columns: the keys of text and id.
 
     Returns:
-        Without mentions; null is an empty text.
+        Without mentions; null is an empty text. What UTF-8 cannot hold fails in the pipeline, which names the document.
 
     Raises:
-        PelError: without a text that UTF-8 can hold.
+        PelError: without a text, or if UTF-8 cannot hold what goes along with it.
     """
     text_key, id_key = columns.of(record, where)
     text = "" if record[text_key] is None else record[text_key]
@@ -290,7 +291,7 @@ def document_of(record: dict[str, Any], number: int, where: str, columns: Column
         raise PelError(Errors.E665.format(where=where, key=text_key, got=quoted(text)))
     meta = meta_of(record, text_key, id_key)
     key = record[id_key] if id_key is not None else None
-    check_unicode({"id": key, "text": text, "meta": meta}, where)
+    check_unicode({"id": key, "meta": meta}, where)
     key = id_of(key) or ""
     return Document(key if key.strip() else str(number), text, meta=meta)
 

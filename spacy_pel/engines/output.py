@@ -32,7 +32,7 @@ from ..errors import Errors, PelError
 from ..types import NIL
 from ..util import write_jsonl
 from ..util.console import now
-from ..util.writing import locked, unwritable
+from ..util.writing import locked, output_errors
 from .corpus import file_system
 from .terms import write_terms
 
@@ -189,11 +189,9 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     lock = folder / _LOCK
     if not folder.is_file():
-        try:
+        with output_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             lock.touch()
-        except OSError as err:
-            raise unwritable(folder, err) from err
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(lock, patience=0))
@@ -201,7 +199,8 @@ def only_writer(folder: Path) -> Iterator[None]:
             who = lock.read_text(encoding="utf8") if lock.is_file() else ""
             raise PelError(Errors.E669.format(folder=folder, got=who or "another process")) from err
         if folder.is_dir():
-            lock.write_text(f"process {os.getpid()} on {platform.node()}, since {now()}", encoding="utf8")
+            with output_errors(folder):
+                lock.write_text(f"process {os.getpid()} on {platform.node()}, since {now()}", encoding="utf8")
         try:
             yield
         finally:
@@ -264,8 +263,9 @@ class PartedOutput:
             if changed := changed_settings(json.loads(self._read(_SETTINGS)), settings):
                 raise PelError(Errors.E644.format(folder=self.name, changed=changed))
             return
-        self._delete(names)
-        self.files.create_dir(self.folder, recursive=True)
+        with output_errors(self.name):
+            self._delete(names)
+            self.files.create_dir(self.folder, recursive=True)
         self._write(_SETTINGS, _json_lines([settings]))
 
     def written(self) -> list[int]:
@@ -340,9 +340,10 @@ class PartedOutput:
 
     def _write(self, name: str, content: bytes) -> None:
         unfinished = f"{self.folder}/{_UNFINISHED}{uuid.uuid4().hex}"
-        with self.files.open_output_stream(unfinished, compression=None) as file:
-            file.write(content)
-        self.files.move(unfinished, f"{self.folder}/{name}")
+        with output_errors(f"{self.name}/{name}"):
+            with self.files.open_output_stream(unfinished, compression=None) as file:
+                file.write(content)
+            self.files.move(unfinished, f"{self.folder}/{name}")
 
     def _delete(self, names: Iterable[str]) -> None:
         for name in names:

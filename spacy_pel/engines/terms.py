@@ -20,6 +20,7 @@ from ..pipeline.terms import NO_PREFIX, TermMatch, find_term, match_terms
 from ..types import NIL, Document, Mention
 from ..util import atomic_path, logger, numbered_jsonl, write_jsonl
 from ..util.files import ending_of
+from ..util.parsing import check_unicode
 from ..util.writing import write_text
 from ..util.xrefs import split_id
 from .corpus import find_column
@@ -63,6 +64,7 @@ class TermSettings:
 
     def read(self, document: Document) -> tuple[str, str, str]:
         """Term, types and context of a row. RAISES (PelError): if it lacks a column."""
+        check_unicode({"term": document.text}, f"the row of term {document.id}")  # answers repeat it
         cells = [document.text.strip()]
         for name, option in ((self.type_column, "--type-column"), (self.context_column, "--context-column")):
             key = find_column(document.meta, name or "")

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted
 from ..types import Entity, Rows
 from ..util import normalize_alias
 from ..util.arrays import Offsets, offsets_of
@@ -312,17 +312,20 @@ class ChangedStore:
             Their rows, which stay as tombstones.
 
         Raises:
-            PelError: if an id or a successor is not live; nothing is changed then.
+            PelError: if an id or a successor is not live, or a successor is that of another id; nothing is changed
+                then.
         """
         retired, given = distinct_ids(ids), successor or {}
         rows = self._rows_of_live(retired)
-        successors = {old: given[old] for old in retired if old in given}
-        self._rows_of_live(list(successors.values()))
-        for old, new in successors.items():
+        if not isinstance(given, Mapping) or not given.keys() <= set(retired):
+            expected = f"successor to be a dictionary from ids among {quoted(retired)}"
+            raise PelError(Errors.E011.format(expected=expected, got=quoted(given)))
+        self._rows_of_live(list(given.values()))
+        for old, new in given.items():
             if new in retired:
                 raise PelError(Errors.E112.format(id=old, got=new))
         for entity_id, state in zip(retired, self.states(retired), strict=True):
-            self._edit(entity_id, state, State(state.entity, False, successors.get(entity_id)))
+            self._edit(entity_id, state, State(state.entity, False, given.get(entity_id)))
         return self._notify(rows)
 
     def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:

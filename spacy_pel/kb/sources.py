@@ -115,10 +115,10 @@ def pipeline_entries(sources: Collection[Mapping[str, Any]], component: str) -> 
     return entries
 
 
-def not_of(component: str | None, entries: Any) -> list[Any]:
-    """The sources in spaCy's meta.json that ``pipeline_entries`` did not write for a component; None = for any."""
+def not_of(components: Collection[str] | None, entries: Any) -> list[Any]:
+    """The sources in spaCy's meta.json that ``pipeline_entries`` did not write for these components; None = for any."""
 
     def is_own(one: Any) -> bool:
-        return isinstance(one, dict) and "component" in one and component in (None, one["component"])
+        return isinstance(one, dict) and "component" in one and (components is None or one["component"] in components)
 
     return [one for one in entries or () if not is_own(one)]

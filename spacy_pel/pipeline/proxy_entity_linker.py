@@ -98,7 +98,8 @@ class ProxyEntityLinker(Pipe):
         scorer: Callable | None = None,
         **settings: Any,
     ):
-        check_parts(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model, generator=generator)
+        parts = {"encoder": encoder, "index": index, "combiner": combiner, "nil_model": nil_model, "scorer": scorer}
+        check_parts(**parts, generator=generator)
         self.name = name
         self.settings = LinkerSettings(**settings)
         set_precision(self.settings.precision, [encoder, reranker])
@@ -211,11 +212,15 @@ class ProxyEntityLinker(Pipe):
 
     def _tell_sources(self) -> None:
         """Write what the knowledge base has now into meta.json of the pipeline."""
-        meta, kb = self.pipeline_meta, self.kb
-        own = pipeline_entries(kb.sources, self.name)
-        counts = {key: kb.meta["counts"][key] for key in ("entities", "aliases")}
-        meta["sources"] = [*not_of(self.name, meta.get("sources")), *own]
-        meta["knowledge_bases"] = {**meta.get("knowledge_bases", {}), self.name: counts}
+        meta, kb, pipes = self.pipeline_meta, self.kb, dict(getattr(self.nlp, "_components", ()))
+        if not pipes:  # of no pipeline, or of one that is being unpickled, whose meta.json is true
+            return
+        name = next((key for key, pipe in pipes.items() if pipe is self), self.name)  # nlp.rename_pipe tells no pipe
+        counted = meta.get("knowledge_bases", {})
+        others = {key: counts for key, counts in counted.items() if key in pipes and key != name}
+        own = pipeline_entries(kb.sources, name)
+        meta["sources"] = [*not_of({name, *counted} - others.keys(), meta.get("sources")), *own]
+        meta["knowledge_bases"] = {**others, name: {key: kb.meta["counts"][key] for key in ("entities", "aliases")}}
 
     def initialize(
         self,

@@ -146,6 +146,7 @@ _INTERFACES: dict[str, tuple[str, tuple[str, ...], str, bool]] = {
     "combiner": ("pel_combiners", ("__call__", "fit", "is_probability"), "spacy-pel.LinearCombiner.v1", False),
     "nil_model": ("pel_nil", ("__call__", "fit", "is_probability"), "spacy-pel.LogisticNil.v1", False),
     "generator": ("pel_candidates", ("find_candidates", "needs_encoder"), "spacy-pel.TfIdf.v1", True),
+    "scorer": ("scorers", ("__call__",), "spacy-pel.nel_scorer.v1", True),
 }
 
 

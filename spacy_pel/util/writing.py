@@ -62,13 +62,11 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         PelError: if the file system refuses the output (full disk, no permission).
     """
     target = Path(target)
-    try:
+    with output_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(target.parent)
         # its name says which process made it
         staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
-    except OSError as err:
-        raise unwritable(target, err) from err
     try:
         part = staging / target.name
         yield part
@@ -76,18 +74,26 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     except OSError as err:
         if err.filename is not None and not str(err.filename).startswith(str(staging)):
             raise  # an input's error, not the output's
-        raise unwritable(target, err) from err
+        raise _unwritable(target, err) from err
     except Exception as err:
         if "(os error " in str(err) and not isinstance(err, PelError):  # of safetensors and tokenizers
-            raise unwritable(target, err) from err
+            raise _unwritable(target, err) from err
         raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def unwritable(target: Path, err: Exception) -> PelError:
-    """The error for an output that the file system refuses."""
-    path = Path(*(part for part in target.parts if not is_staging_dir(part)))
+@contextmanager
+def output_errors(target: PathLike) -> Iterator[None]:
+    """Errors of the file system are about this output, a path or a URI. RAISES (PelError): instead of OSError."""
+    try:
+        yield
+    except OSError as err:
+        raise _unwritable(target, err) from err
+
+
+def _unwritable(target: PathLike, err: Exception) -> PelError:
+    path = os.sep.join(part for part in str(target).split(os.sep) if not is_staging_dir(part))
     got = f"an OS error ({getattr(err, 'strerror', None) or err})"
     todo = "Nothing was changed there. Free some space, or choose another folder."
     return unexpected(path, "a writable path", got, todo)

@@ -82,7 +82,7 @@ def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
         "part.txt.gz": gzip.compress(b"fever\n" * 99)[:-12],
         "part.jsonl.gz": gzip.compress(b'{"text": "fever"}\n' * 99)[:-12],
         "deep.jsonl": b'{"text": ' + b"[" * 100_000,
-        "odd.jsonl": b'{"text": "a \\ud800"}',
+        "odd.jsonl": b'{"text": "a", "id": "b \\ud800"}',
         "bad.parquet": b"not parquet",
     }
     for name, data in files.items():

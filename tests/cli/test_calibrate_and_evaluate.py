@@ -331,3 +331,6 @@ def test_end_to_end(folder, calibrated, tmp_path):
     assert result["link_recall"] == 1.0 and result["link_precision"] == pytest.approx(52 / 62)
     predictions = list(read_jsonl(out / "predictions.jsonl"))
     assert len(predictions) == 80 and all(p["kb_id"] for p in predictions)
+    assert len(predictions[0]["candidates"]) > 2
+    done("evaluate", calibrated, tmp_path / "c.jsonl", "--output", out, "--end-to-end", "--top-k", 2)
+    assert {len(p["candidates"]) for p in read_jsonl(out / "predictions.jsonl")} == {2}

@@ -117,3 +117,11 @@ def test_what_cannot_be_updated(folder, changed):
     refused("E007", *new, changed / "kb")
     refused("E414", *new, changed / "old", "--kinds", "card", "--row-bytes", 8)  # the old index has codes
     assert not (changed / "new").exists() and not (changed / "new.parts").exists()
+
+
+def test_a_corpus_that_adds_nothing_is_refused(folder, tmp_path):
+    nil = {"id": "d", "text": "No gout.", "mentions": [{"start": 3, "end": 7, "ids": [], "kb_id": "NIL"}]}
+    for name, lines in {"empty": [], "nil": [nil]}.items():
+        write_jsonl(tmp_path / name, lines)
+        args = ("index", folder / "kb", folder / "model", tmp_path / "out", "--mentions", tmp_path / name)
+        assert f"none among {len(lines)}." in refused("E501", *args) and not (tmp_path / "out").exists()

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import platform
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -342,3 +343,17 @@ def test_resume_reads_the_texts_of_a_folder_and_nothing_else_in_it(folder, tmp_p
     assert "input changed" in refused("E644", *args, "--resume")
     (tmp_path / "c.txt").write_text(TEXTS[2])
     assert done(*args, "--resume", "--json").json["resumed_after"] == 1
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_full_disk_is_named_and_the_run_goes_on_later(folder, tmp_path, ending):
+    write_jsonl(tmp_path / "in.jsonl", [{"id": str(n), "text": "No fever, no stroke. " * 20 * n} for n in range(9)])
+    args = ["link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / f"out.{ending}", "--part-size", 1]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        assert f"out.{ending}.parts" in refused("E002", *args)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    result = done(*args, "--resume", "--json").json
+    assert result["documents"] == 9 and result["resumed_after"] > 0

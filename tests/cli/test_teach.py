@@ -204,6 +204,9 @@ def test_wrong_use(pipeline, tmp_path):
         (["--list", "--undo", 1], "E673"),
         ([tmp_path / "empty.jsonl"], "E674"),
         (["--undo", 1], "E534"),
+        (["--list", "--always"], "E602"),
+        (["--undo", 1, "--always"], "E602"),
+        (["--list", "--by", "Ann"], "E602"),
     ]:
         refused(code, "teach", pipeline, *args)
     damaged = pipeline / LINKER / "cfg.json"
@@ -249,3 +252,4 @@ def test_explain(pipeline, tmp_path):
     assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
     assert run("explain", pipeline, "Nothing.").out == "No mentions were found.\n"
     refused("E676", "explain", pipeline, TEXT, "--mention", 3)
+    assert "TEXT" in refused("E002", "explain", pipeline, TEXT + "\udcff")  # a byte of another encoding

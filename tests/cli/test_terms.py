@@ -227,3 +227,11 @@ def test_check_refuses_what_has_no_pairs(folder, tmp_path):
     assert (tmp_path / "in.csv").read_text() == "text,id\n"
     write_jsonl(tmp_path / "in.jsonl", [{"id": "C3"}])
     refused("E641", "check", folder / "pipeline", tmp_path / "in.jsonl")
+
+
+def test_a_term_that_utf8_cannot_hold(folder, tmp_path):
+    """It would be written into the answers."""
+    (tmp_path / "terms.jsonl").write_text('{"id": "C5", "text": "fever"}\n{"id": "C3", "text": "stroke \\ud800"}\n')
+    mapped = refused("E002", "map", folder / "pipeline", tmp_path / "terms.jsonl", tmp_path / "out.csv")
+    assert "term C3" in mapped and not (tmp_path / "out.csv").exists()
+    assert "document 2" in refused("E002", "check", folder / "pipeline", tmp_path / "terms.jsonl")

@@ -90,6 +90,20 @@ def test_a_document_that_fails_is_left_out_and_named(failing, tmp_path, kind, as
     assert again.json["left_out"] == result.json["left_out"] and again.json["documents"] == 9
 
 
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_a_text_that_utf8_cannot_hold_is_left_out_and_named(folder, tmp_path, n_process):
+    texts = {"a": "No fever.", "b": "No \ud800 fever.", "c": "No stroke."}
+    lines = (json.dumps({"id": key, "text": text}) for key, text in texts.items())
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    pipeline, out = folder / "pipeline", tmp_path / "out.jsonl"
+    result = done("link", pipeline, tmp_path / "in.jsonl", out, "--n-process", n_process, "--json")
+    (left_out,) = result.json["left_out"]
+    assert left_out["id"] == "b" and "E002" in left_out["error"] and "lone surrogate after" in left_out["error"]
+    assert [one["id"] for one in read_jsonl(out)] == ["a", "c"]
+    estimate = done("estimate", pipeline, tmp_path / "in.jsonl", "--json").json
+    assert (estimate["n_documents"], estimate["n_left_out"]) == (3, 1)
+
+
 def test_resume_goes_past_a_document_that_was_left_out(failing, tmp_path, monkeypatch):
     path, out = failing(), tmp_path / "out.jsonl"
     (tmp_path / "in.txt").write_text("\n".join(TEXTS))

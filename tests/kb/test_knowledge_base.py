@@ -124,6 +124,9 @@ def test_retire(kb):
     for ids, successor in ((["C3"], {}), (["C9"], {}), (["C2"], {"C2": "C3"}), (["C2"], {"C2": "C2"})):
         with pytest.raises(PelError, match="PEL-E1(00|12|14)"):
             kb.retire(ids, successor)
+    for successor in ({"C4": "C2"}, "C4"):  # of an id that stays, of none
+        with pytest.raises(PelError, match="E011.*successor.*from ids among .'C2'.*got "):
+            kb.retire(["C2"], successor)
     assert kb.put([ENTITIES[0]]).tolist() == [0]  # back in its own row, and no longer redirected
     assert kb.resolve("C1") == "C1" and "C1" not in kb.redirects()
     kb.retire(["C1"])

@@ -378,8 +378,8 @@ def test_error_handler_decides(make_nlp, monkeypatch, mode, wrong):
     assert failed == [wrong, wrong]
 
 
-@pytest.mark.parametrize("setting", ["encoder", "index", "combiner", "nil_model"])
+@pytest.mark.parametrize("setting", ["encoder", "index", "combiner", "nil_model", "scorer"])
 def test_a_name_is_no_part(setting):
     for wrong in ("spacy-pel.BiEncoder.v1", 3, []):
-        with pytest.raises(PelError, match=rf"E518.*Expected {setting} .*registry pel_.*Example: {setting} = "):
+        with pytest.raises(PelError, match=rf"E518.*Expected {setting} .*registry .*Example: {setting} = "):
             spacy.blank("en").add_pipe(NAME, config={setting: wrong})

@@ -337,3 +337,17 @@ def test_every_setting_that_was_set_is_saved_and_one_given_to_load_wins(make_nlp
     for given in (0.75, None):
         other = spacy.load(tmp_path / "nlp", config={"components": {NAME: {"threshold": given}}})
         assert other.get_pipe(NAME).threshold == given and other.get_pipe(NAME).top_k == 7
+
+
+def test_meta_tells_of_the_linkers_that_are_there(trained, tmp_path):
+    trained.meta["sources"] = [{"name": "mine"}]
+    trained.to_disk(tmp_path / "a")
+    trained.rename_pipe(NAME, "li")
+    trained.to_disk(tmp_path / "b")
+    trained.get_pipe("li").retire(["N1"])
+    n = len(trained.get_pipe("li").kb)
+    for meta in (trained.meta, pickle.loads(pickle.dumps(trained)).meta, spacy.load(tmp_path / "b").meta):
+        assert list(meta["knowledge_bases"]) == ["li"]
+        assert {one.get("component") for one in meta["sources"]} <= {None, "li"} and {"name": "mine"} in meta["sources"]
+    assert trained.meta["knowledge_bases"]["li"]["entities"] == n
+    assert list(spacy.load(tmp_path / "a").meta["knowledge_bases"]) == [NAME]
