@@ -435,6 +435,19 @@ def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
             parts = [token.text[start:end] for start, end in pairwise(sorted({0, *inner, len(token)}))]
             heads: Any = [(token.head, 0), *[(token, 0)] * (len(parts) - 1)]
             retokenizer.split(token, parts, heads=heads)
+    n_before = 0
+    for i, inner in sorted(cuts.items()):
+        first = doc[i + n_before]
+        n_before += len(inner)
+        # spaCy left in these what was there before, such as the start of a sentence
+        for token in doc[first.i + 1 : i + n_before + 1]:
+            token.tag, token.pos = first.tag, first.pos
+            token.ent_type, token.ent_kb_id = first.ent_type, first.ent_kb_id
+            token.set_morph(first.morph)
+            if doc.has_annotation("DEP"):
+                token.dep_ = "dep"
+            else:
+                token.is_sent_start = None if first.is_sent_start is None else False
     for key, attrs, spans in groups:
         made = [doc.char_span(a, b, label, kb_id, span_id=span_id) for a, b, label, kb_id, span_id in spans]
         doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import spacy
 from cases import cases
+from spacy.tokens import Doc
 
 from benchmarks.notes import judge, read_notes
 from spacy_pel.pipeline.detectors.boundaries import breaks_of, split_tokens, trimmed
@@ -116,3 +117,27 @@ def test_negations_stand_before_the_mention(package, component, config, attribut
         for text, tagged in sentences:
             doc = nlp(annotated(nlp, text, tagged))
             assert [ent._.get(attribute) for ent in doc.ents] == [expected] * len(tagged), text
+
+
+def test_tokens_that_are_split_keep_what_was_set_on_them():
+    """And nothing of the tokens after them: spaCy's retokenizer leaves that in place."""
+    nlp = spacy.blank("en")
+    for head in (None, [0, 0, 0, 0, 4, 4]):
+        words = ["No", "PTSD/MDD", "seen", ".", "Well", "."]
+        pos = ["DET", "PROPN", "VERB", "PUNCT", "ADV", "PUNCT"]
+        begins = None if head else [True, False, False, False, True, False]
+        deps = head and ["dep"] * len(words)
+        doc = Doc(
+            nlp.vocab,
+            words,
+            pos=pos,
+            tags=pos,
+            morphs=["", "Number=Sing"] + [""] * 4,
+            sent_starts=begins,
+            heads=head,
+            deps=deps,
+        )
+        split_tokens(doc, [(3, 7), (8, 11)])
+        assert [sent.text for sent in doc.sents] == ["No PTSD/MDD seen .", "Well ."]
+        assert [token.pos_ for token in doc] == ["DET", "PROPN", "PROPN", "PROPN", *pos[2:]]
+        assert [str(token.morph) for token in doc[1:4]] == ["Number=Sing"] * 3
