@@ -190,12 +190,9 @@ def _in_brackets(doc: Doc, words: list[str], brackets: list[int]) -> Iterator[Ca
                 is_sure = closing == ")" or (closing in "]}" and looks_short(within))
                 rule: Rule = "anywhere" if is_sure else "initials"
                 yield Candidate((short_start, short_end), _before(words, bracket, within), rule)
-            if (
-                closing not in ")]}"
-                or not are_balanced(inside)
-                or (closing == "]" and inside[0].startswith(words[bracket - 1]))
-            ):
-                continue  # "loxP [loxP257]", a variety of it
+            is_variety = closing == "]" and inside[0].startswith(words[bracket - 1])  # "loxP [loxP257]"
+            if closing not in ")]}" or is_variety or not are_balanced(inside):
+                continue
             cut = next((number for number, word in enumerate(inside) if word in _SEPARATORS), len(inside))
             parts = dict.fromkeys((cut, len(inside)))  # "MDMA (its long form, ecstasy)"
             shorts = dict.fromkeys((_word_before(doc, bracket), bracket - 1))  # "3H-TBOB", and "TBOB"

@@ -97,7 +97,7 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
         start, end = cluster.span()
         piece = compatible(cluster[0]).casefold() if fold or cluster[2] else compatible(cluster[0])
         if fold and not piece.isascii():
-            piece = _without_accents(piece)
+            piece = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", piece)))
         if cluster[2]:
             piece = f" {GREEK[piece]} "  # a run of its own
         pieces.append(piece)
@@ -105,10 +105,6 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
         ends += range(start + 1, end + 1) if cluster[1] else [end] * len(piece)
     runs = list(_RUN.finditer("".join(pieces)))
     return Runs([run[0] for run in runs], [starts[run.start()] for run in runs], [ends[run.end() - 1] for run in runs])
-
-
-def _without_accents(text: str) -> str:
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
 
 
 def hash_strings(texts: Sequence[str]) -> NDArray[np.uint64]:

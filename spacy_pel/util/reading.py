@@ -110,7 +110,7 @@ _ZERO = (
     r"\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff])+"
 )
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
-_PICTURES = "[\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+"
+_PICTURES = "[\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]{1,9}"
 # between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"
 _SLASH = (
     r"(?<=[A-Z][A-Z0-9])[/&](?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
@@ -168,9 +168,8 @@ _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "
 _WORD = re.compile(r"[^\W_]+")
 _HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _LONGEST_WORD = 30  # characters
-_NO_WORDS = frozenset(
-    "endo hyper hypo infra inter intra peri retro sub supra trans ultra".split()
-)  # though KBs have some
+# in no text by themselves, though KBs have some
+_NO_WORDS = frozenset("endo hyper hypo infra inter intra peri retro sub supra trans ultra".split())
 # a hyphen between two lines stays after the first of these and before the others
 _HYPHEN_AFTER = frozenset("non self all half cross high low alpha beta gamma delta".split())
 _HYPHEN_BEFORE = frozenset(
@@ -325,11 +324,9 @@ def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Call
     if after in _AND:
         return "- "
     both = before.lower(), after.lower()
-    if "".join(both) in words:
+    if "".join(both) in words or (both[0] in _NO_WORDS and after.isalpha()):
         return ""
     is_cased = (before[1:].islower() and after.islower()) or (before + after).isupper()
-    if both[0] in _NO_WORDS and "".join((before, after)).isalpha() and not after[0].isupper():
-        return ""
     is_compound = both[0] in _HYPHEN_AFTER or both[1] in _HYPHEN_BEFORE or "-".join(both) in words
     if is_compound or not (is_cased and (before + after).isalpha()):
         return "-"

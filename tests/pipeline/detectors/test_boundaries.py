@@ -119,25 +119,13 @@ def test_negations_stand_before_the_mention(package, component, config, attribut
             assert [ent._.get(attribute) for ent in doc.ents] == [expected] * len(tagged), text
 
 
-def test_tokens_that_are_split_keep_what_was_set_on_them():
+@pytest.mark.parametrize("begins, heads", [([True, False, False, True, False], None), (None, [0, 0, 0, 3, 3])])
+def test_tokens_that_are_split_keep_what_was_set_on_them(begins, heads):
     """And nothing of the tokens after them: spaCy's retokenizer leaves that in place."""
-    nlp = spacy.blank("en")
-    for head in (None, [0, 0, 0, 0, 4, 4]):
-        words = ["No", "PTSD/MDD", "seen", ".", "Well", "."]
-        pos = ["DET", "PROPN", "VERB", "PUNCT", "ADV", "PUNCT"]
-        begins = None if head else [True, False, False, False, True, False]
-        deps = head and ["dep"] * len(words)
-        doc = Doc(
-            nlp.vocab,
-            words,
-            pos=pos,
-            tags=pos,
-            morphs=["", "Number=Sing"] + [""] * 4,
-            sent_starts=begins,
-            heads=head,
-            deps=deps,
-        )
-        split_tokens(doc, [(3, 7), (8, 11)])
-        assert [sent.text for sent in doc.sents] == ["No PTSD/MDD seen .", "Well ."]
-        assert [token.pos_ for token in doc] == ["DET", "PROPN", "PROPN", "PROPN", *pos[2:]]
-        assert [str(token.morph) for token in doc[1:4]] == ["Number=Sing"] * 3
+    pos, deps = ["DET", "PROPN", "PUNCT", "ADV", "PUNCT"], heads and ["dep"] * 5
+    words, vocab = ["No", "PTSD/MDD", ".", "Well", "."], spacy.blank("en").vocab
+    doc = Doc(vocab, words, pos=pos, morphs=["", "Number=Sing", "", "", ""], sent_starts=begins, heads=heads, deps=deps)
+    split_tokens(doc, [(3, 7), (8, 11)])
+    assert [sent.text for sent in doc.sents] == ["No PTSD/MDD .", "Well ."]
+    assert [token.pos_ for token in doc] == ["DET", "PROPN", "PROPN", *pos[1:]]
+    assert [str(token.morph) for token in doc[1:4]] == ["Number=Sing"] * 3
