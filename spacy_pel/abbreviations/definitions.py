@@ -31,7 +31,7 @@ _END = re.compile(r"[^\W_]{3}[.?!][\"')\]]*\s+[A-Z]|\n\s*\n")
 _BRACKETED = re.compile(r"\s\(([^()]*)\)")
 _BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
 
-_CLOSING = {"(": ")", "[": "]"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", "\u2013": "\u2013", "\u2014": "\u2014"}
 _QUOTES = frozenset(("''", "``", *"\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"))
 _LONGEST = 300  # characters of a long form
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
@@ -49,7 +49,7 @@ _CUE = 10  # tokens on either side of a cue that belong to it at most
 _SURE_CUES = frozenset(
     "hereafter hereinafter henceforth abbreviate abbreviated abbreviation abbr. abbrev. shortened referred".split()
 )
-_CUES = _SURE_CUES | frozenset("or known called termed denoted designated aka a.k.a. i.e. short".split())
+_CUES = _SURE_CUES | frozenset("= or known called termed denoted designated aka a.k.a. i.e. short".split())
 _AFTER_CUE = (
     _QUOTES | _SURE_CUES | frozenset("as to by simply in the text following here herein called termed , :".split())
 )
@@ -187,10 +187,12 @@ def _in_brackets(doc: Doc, words: list[str], brackets: list[int]) -> Iterator[Ca
             within, inside = words[short_start:short_end], words[start:end]
             if len(within) <= _SHORT:
                 # "[Pi]", of a concentration, is no definition, and "[number]" stands for one
-                rule: Rule = "initials" if closing == "]" and not looks_short(within) else "anywhere"
+                is_sure = closing == ")" or (closing in "]}" and looks_short(within))
+                rule: Rule = "anywhere" if is_sure else "initials"
                 yield Candidate((short_start, short_end), _before(words, bracket, within), rule)
-            if not are_balanced(inside) or (closing == "]" and inside[0].startswith(words[bracket - 1])):
-                continue  # "loxP [loxP257]", a variety of it
+            is_variety = closing == "]" and inside[0].startswith(words[bracket - 1])  # "loxP [loxP257]"
+            if closing not in ")]}" or is_variety or not are_balanced(inside):
+                continue
             cut = next((number for number, word in enumerate(inside) if word in _SEPARATORS), len(inside))
             parts = dict.fromkeys((cut, len(inside)))  # "MDMA (its long form, ecstasy)"
             shorts = dict.fromkeys((_word_before(doc, bracket), bracket - 1))  # "3H-TBOB", and "TBOB"

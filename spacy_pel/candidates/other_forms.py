@@ -111,6 +111,12 @@ def british_or_american(form: str) -> list[str]:
     return [other for other in others if other != form]
 
 
+@lru_cache(maxsize=1 << 16)
+def in_american(word: str) -> str:
+    """A word in American English, "tumor" for "tumour"."""
+    return _REPLACERS[1](word)
+
+
 @lru_cache(maxsize=4096)
 def variants(form: str) -> tuple[str, ...]:
     """A name in normal form in the other English, and of each of both its other

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 NOT_WORD = re.compile(r"[\W_]+")
 _ASCII = bytes(ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(128)).ljust(256)
 _RUN = re.compile(r"[^\W\d_]+|\d+")
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 # soft hyphen, zero-width characters, marks of direction, byte order mark
 _INVISIBLE = [0x00AD, 0x034F, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
 _APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8"  # which NFKC does not leave as punctuation
@@ -66,7 +67,7 @@ class Runs(NamedTuple):
     """Runs of letters and runs of digits in a text.
 
     Attributes:
-        words: in normal form, Greek letters by their names.
+        words: in normal form, without accents, Greek letters by their names.
         starts, ends: their character offsets in the text, ends exclusive.
     """
 
@@ -95,6 +96,8 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
     for cluster in _CLUSTER.finditer(text):
         start, end = cluster.span()
         piece = compatible(cluster[0]).casefold() if fold or cluster[2] else compatible(cluster[0])
+        if fold and not piece.isascii():
+            piece = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", piece)))
         if cluster[2]:
             piece = f" {GREEK[piece]} "  # a run of its own
         pieces.append(piece)

@@ -55,7 +55,7 @@ rubidium strontium yttrium technetium indium iodine iodide xenon cesium samarium
 _NOT_ELEMENT = _not_after(_ELEMENTS.split())
 # A number after it is none of a unit, a formula or a type: "m²", "10⁹", "R²", "P[5]".
 _AFTER_NAME = (
-    r"(?:(?<=[a-z]{3}|[A-Z]{3}|[A-Z]{2}\d|[A-Z]\d[a-z]|[a-z)\]][.,;)][.,;)\]\"\u201d]|[A-Za-z]{2}[.,;)\]\"\u201d]|\w[\w)][.,;])"
+    r"(?:(?<=[a-z]{3}|[A-Z]{3}|[A-Z]{2}\d|[A-Z]\d[a-z]|[a-z)\]][.,;:)][.,;:)\]\"\u201d]|[A-Za-z]{2}[.,;:)\]\"\u201d]|\w[\w)][.,;:])"
     r"|(?<=[A-Za-z]{2}-\d)|(?<=[A-Za-z]-\d\d)|(?<=-[\u03b1-\u03c9])|(?<=[a-z]{4} [ACDEK])|(?<=[a-z]{4} [ACDEK][\].,;])"
     rf"|(?<=type \d)){_NOT_GREEK}"
 )
@@ -70,7 +70,7 @@ _BREAK = r"(?:\r\n?|[\n\v\f\x85\u2028])"
 _QUOTED = r"(?:>[^\S\r\n]?)+"  # "> " of quoted mail
 _CITED = (
     # "asthma<sup>1</sup>", "asthma²", "asthma^1^", "asthma$^{1,2}$"
-    rf"{_AFTER_NAME}(?:(?i:(?:<(?:sup|xref|a)\b[^<>]*>\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?</(?:sup|xref|a)>){{1,3}})"
+    rf"{_AFTER_NAME}(?:(?i:(?:[<\[](?:sup|xref|a)\b[^<>\[\]]*[>\]]\s?){{1,3}}\[?{_NUMBERS}\]?(?:\s?[<\[]/(?:sup|xref|a)[>\]]){{1,3}})"
     rf"|\u207d?{_SUPERSCRIPT}+(?:[,\u2013\u207b-]{_SUPERSCRIPT}+)*\u207e?(?![\w+\u207a\u207b])"
     rf"|(?:\$?\^|\\textsuperscript)(?:\{{{_NUMBERS}\}}|\[{_NUMBERS}\]|{_NUMBERS})\^?\$?(?![\w+\u207a-]))",
     # notes of tables: "asthma<sup>a,b</sup>", "asthma<sup>*</sup>"
@@ -110,25 +110,37 @@ _ZERO = (
     r"\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff])+"
 )
 ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_PICTURES = "[\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]{1,9}"
 # between two names of which one is an acronym: "CHF/CAD", "obesity/OSA", not "mg/dL", "A/P" or "SWI/SNF-dependent"
 _SLASH = (
     r"(?<=[A-Z][A-Z0-9])[/&](?!OR\b)(?=(?:[A-Z][A-Z0-9]{1,5}|[A-Z]?[a-z]{4,})(?![\w-]))"
     r"|(?:(?<=[A-Za-z)])[-=]>|[\u2190-\u21ff\u2794])(?=[A-Za-z]{2})"  # "HTN->stroke"
+    rf"|{_PICTURES}(?=[^\W_])|(?<=[^\W_]){_PICTURES}"
+    # "lactate=4.1", "Dx1:gout", "Q2.gout", "'gout','asthma'"
+    r"|(?<=[A-Za-z]{3}|[A-Z]\d[a-z])=(?=[<>~]?\d)|(?<=[A-Za-z]\d)[:.](?=[A-Za-z][a-z]{3})"
+    r"|(?<=[a-z]{2})[\"'\u201d][,;:|][\"'\u201c](?=[A-Za-z])"
     r"|(?<=[a-z]{4})/(?=[A-Z][A-Z0-9]{1,5}(?![\w-]))"
-    r"|(?<=[a-z]['\u2019]s)/(?=[A-Za-z][a-z]{3})|(?<= disease|syndrome|disorder)/(?=[A-Za-z][a-z]{3})"
+    r"|(?<=\b[A-Z]{2}[a-z]{2})/(?=[A-Z]{2})|(?<=[a-z]['\u2019]s)/(?=[A-Za-z][a-z]{3}|[A-Z]{2})"
+    r"|(?<= disease|syndrome|disorder)/(?=[A-Za-z][a-z]{3})"
 )
 _WITHOUT_END = "amp|lt|gt|nbsp|quot|apos|[mn]dash|[lr][sd]quo"
 _PAIRED = re.compile(r"[<\[](/?[A-Za-z][\w:.-]*)(?:(?=\s*/?>|\s*=|\s+[\w:-]+\s*=)[^<>\[\]]*>|(?:=[^\[\]\n]*)?\])")
 _RULES = {
     "slash": _SLASH,
+    "sharp": r"(?<![^\W\d_])\u00df(?![^\W\d_])",  # for beta: "TGF-\u00df"
     "wide": "[\uff01-\uff5e]",
     # which tokenizers divide words at: "non\u2013small", "IFN\u2013\u03b3"
     "dash": "(?:(?<=\\b[Nn]on)|(?<=[A-Z])(?=.[\u03b1-\u03c9]))[\u2011-\u2015\u2212](?=[^\\W_])",
     "run": rf"(?<=[^\W_])(?P<sign>{_SIGN})(?P=sign){{7,}}(?=[^\W_])|(?<!{_SIGN}){LONG_RUN}",
     "hyphen": rf"(?<=\w)[-\u2010\u00ac\u00ad](?:[ \t\xa0]*{_BREAK}){{1,2}}[^\S\r\n]*(?:{_QUOTED})?(?=\w)",
     "broken": r"(?<=[a-z]{2})-[ \xa0](?=[a-z]{2})",  # where lines were joined: "amy- loidosis"
+    # what begins an item of a list: "A)gout ii)gout", "(1)gout(2)asthma"
+    "mark": r"(?:(?<=(?<!\S)[A-Za-z\d])|(?<=(?<!\S)(?:[ivx]{2}|\d\d|\([a-h\d]))|(?<=(?<!\S)[ivx]{3}))\)"
+    r"(?=[A-Za-z][a-z]{3})",
+    "under": "(?<=[a-z]{4})_(?=[a-z]{4})",  # "#lung_cancer"
     # "COPD(Lee et al., 2019)"
-    "glued": r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
+    "glued": rf"(?<=[a-z]{{4}}){_NOT_NUMBERED}(?=\(\d{{1,2}}\)[A-Za-z][a-z]{{3}})|"
+    r"(?<=[A-Z]{3}|[A-Z]-\d|-\d\d)(?=\((?:[A-Z]?[a-z]{2}|PMID)[^()\s]{0,60}\s[^()\n]{0,99}\))",
     "placeholder": r"\[\*\*[^\[\]*]{0,80}\*\*\](?!\()",  # of MIMIC-III: "[**Last Name**]"
     "link": rf"(?P<image>!)?\[(?P<of_link>{_LABEL})\]\((?(image){_TARGET}|{_URL})\)",
     "cited": rf"(?=[<\[($^~\\{{]|[.,;]?\d|[^\x00-\x7f])(?:{'|'.join(_CITED)})",
@@ -147,7 +159,8 @@ _RULES = {
 _CHANGED = re.compile(
     rf"(?=[^a-zA-Z0-9\s]|(?<=[a-z]{{6}})\d)(?:{'|'.join(f'(?P<{name}>{rule})' for name, rule in _RULES.items())})"
 )
-_INSTEAD = {"block": "\n\n", "control": " ", "dash": "-", "placeholder": "\u2026", "glued": " "}
+_INSTEAD = {"block": "\n\n", "dash": "-", "placeholder": "\u2026", "mark": ") ", "sharp": "\u03b2"}
+_INSTEAD |= dict.fromkeys(("control", "glued", "under"), " ")
 _IN_WORD = re.compile(rf"(?=[-<]|[^\x00-\x7f])(?:{_RULES['hyphen']}|{_RULES['broken']}|(?<=[^\W_]){_ZERO}(?=[^\W_]))")
 _APART = " - "
 _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "&amp;nbsp;"
@@ -155,6 +168,8 @@ _PASSES = 4  # what one leaves may be changed by the next: "<b>asthma</b>[1]", "
 _WORD = re.compile(r"[^\W_]+")
 _HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _LONGEST_WORD = 30  # characters
+# in no text by themselves, though KBs have some
+_NO_WORDS = frozenset("endo hyper hypo infra inter intra peri retro sub supra trans ultra".split())
 # a hyphen between two lines stays after the first of these and before the others
 _HYPHEN_AFTER = frozenset("non self all half cross high low alpha beta gamma delta".split())
 _HYPHEN_BEFORE = frozenset(
@@ -285,7 +300,9 @@ def _edits(text: str, hyphenated: bool, apart: bool, is_word: Callable[[str], ob
             yield start, end, " " * (is_between and _are_two((*first, *second), is_word))
         elif kind == "wide":  # a letter, digit or sign of ASCII
             yield start, end, chr(ord(changed) - 0xFEE0)
-        elif kind != "slash" or apart:
+        elif kind == "under" and "/" in text[max(0, start - _LONGEST_WORD) : start].split()[-1]:
+            continue  # an address
+        elif kind not in ("slash", "mark", "under") or apart:
             yield start, end, f" {changed} " if kind == "slash" else _INSTEAD.get(str(kind), "")
 
 
@@ -306,7 +323,7 @@ def _joint(text: str, start: int, end: int, words: frozenset[str], is_word: Call
     if after in _AND:
         return "- "
     both = before.lower(), after.lower()
-    if "".join(both) in words:
+    if "".join(both) in words or (both[0] in _NO_WORDS and after.isalpha()):
         return ""
     is_cased = (before[1:].islower() and after.islower()) or (before + after).isupper()
     is_compound = both[0] in _HYPHEN_AFTER or both[1] in _HYPHEN_BEFORE or "-".join(both) in words

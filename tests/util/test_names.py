@@ -32,7 +32,7 @@ def test_runs_have_the_offsets_of_the_text():
     text = "\ufeffTNF\u03b1, Sjo\u0308gren\u2019s dia\u00adbetes "
     text += "\uff28\uff34\uff2e \ufb01x 5\u00b5g \u03b1\u03bb\u03c6\u03b1"
     words, starts, ends = runs_of(text)
-    assert " ".join(words) == "tnf alpha sj\u00f6gren s diabetes htn fix 5 mu g \u03b1\u03bb\u03c6\u03b1"
+    assert " ".join(words) == "tnf alpha sjogren s diabetes htn fix 5 mu g \u03b1\u03bb\u03c6\u03b1"
     shown = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     assert shown[:5] == ["TNF", "\u03b1", "Sjo\u0308gren", "s", "dia\u00adbetes"] and shown[7:10] == [
         "5",

@@ -48,8 +48,9 @@ _DRUG = re.compile(
     r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
     r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
 )
-_BLANKS = re.compile(r"\s*")
-_ITEM_MARK = re.compile(r"[-–*+>#•]\s*(?=[A-Za-z])")
+_BLANKS = re.compile(r"[\s.,:;]*")
+_AT_END = re.compile(r"(?:\s+(?:of|the|and|or))*\s*$")  # no name ends so
+_ITEM_MARK = re.compile(r"[-–=~*+>#•]+\s*(?=[A-Za-z])")
 
 # -- brackets
 _OPENING = {")": "(", "]": "[", "}": "{"}
@@ -61,7 +62,7 @@ _NEGATION = re.compile(
     r"(?i:no|without|w/o)\s+(?:\w+\s+)?(?i:evidence|signs?|symptoms?|history|hx|complaints?|indication)\s+(?i:of)"
     r"|(?i:neg(?:ative)?\s+for|free\s+of|absence\s+of|ruled?\s+out)"
     r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
-    r"|(?i:hx\s+of|h/o|c/o|s/p)"  # no negations, but shorthand that ConText knows
+    r"|(?i:hx\s+of|[hce]/o|s/p|nil|[+-]ve(?:\s+for)?)"  # no negations, or shorthand that ConText knows
     r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
     r"|[Tt]he"  # nor is this one; "a" may be a letter of the name: "A fib"
     r")(?:\s+(?i:any))?(?![\w-])"
@@ -77,7 +78,8 @@ _TITLED = rf"(?:(?:dr|mrs?|ms)\.(?:{_NAME}|{_BLANK}[a-z]{{2,}})|(?:DRS?|M[RS])\.
 _ROLES = "attending referring ordering admitting consulting physician provider surgeon pcp cc"
 _AFTER_ROLE = "|".join(rf"(?<=\b{role}:\s)" for role in _ROLES.split())
 _PERSON = re.compile(
-    rf"(?<![\w-])(?:(?P<sure>(?:Dr|Mrs?|Ms|Prof|Sgt|Capt)\.?{_NAME}|Drs\.?(?:{_NAME},?{_BLANK}and)?{_NAME}"
+    rf"(?<![\w-])(?:(?P<sure>(?:(?:Dr|Mrs?|Ms|Prof|Sgt|Capt)\.?|(?:Sr|Fr|Rev|Lt|Col)\.){_NAME}"
+    rf"|Drs\.?(?:{_NAME},?{_BLANK}and)?{_NAME}"
     rf"|(?:Dr|Mr|MRS|PROF)\.?{_CAPITALS}|(?i:{_AFTER_ROLE}){_TITLED}"
     rf"|(?:(?<![^\n])|(?i:(?<=\sby\s)|(?<=\swith\s)|(?<=\sto\s)|(?<=\ssaw\s)|(?<=\sper\s)))(?:{_CALLED})"
     # a sentence that goes on
@@ -87,7 +89,8 @@ _AND = re.compile(r"[^.;\n]{0,40}?(?:[/,&]|\b(?i:and))\s?")
 # "Jane Poe, MD", but not "Muscular Dystrophy, MD"
 _CREDENTIALS = re.compile(
     rf"\b(?P<first>{_SURNAME}){_BLANK}{_INITIALS}(?P<last>{_SURNAME})"
-    r"(?P<degrees>(?:,\s?(?P<degree>MD|DO|RN|LPN|PA-C|NP|PhD|FACP))+)(?=[.,;)]|$|\s[a-z\s])"
+    r"(?P<degrees>(?:,\s?(?P<degree>MD|MBBS|DO|RN|LPN|PA-C|F?NP|PhD|PharmD|FACP|DDS|DMD|BDS|D[PV]M|BVSc))+)"
+    r"(?=[.,;)]|$|\s[a-z\s])"
 )
 _HEADINGS = (
     r"(?i:pmhx?|pshx?|hpi|fhx?|shx?|hx|a/p|(?:past |prior )?(?:medical|surgical|family|social) history"
@@ -269,7 +272,7 @@ def _people(text: str) -> Iterator[Offsets]:
             last = match.end()
             yield match.span()
     for match in _CREDENTIALS.finditer(text):
-        if match["degree"] != match["first"][0] + match["last"][0]:
+        if not match["degree"].endswith(match["first"][0] + match["last"][0]):
             yield match.span("degrees")
 
 
@@ -336,7 +339,7 @@ def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], dose
     if start >= end:
         return None
     start, end = _without_values(text, start, end, doses)
-    kept = text[start:end].replace("/", " ").replace("\\", " ")  # as in "HTN /DM/ CAD"
+    kept = _AT_END.sub("", text[start:end].replace("/", " ").replace("\\", " "))  # as in "HTN /DM/ CAD"
     start += len(kept) - len(kept.lstrip())
     start, end = _with_other_halves(text, start, start + len(kept.strip()))
     kept = text[start:end]
@@ -435,6 +438,19 @@ def split_tokens(doc: Doc, mentions: Iterable[Offsets]) -> None:
             parts = [token.text[start:end] for start, end in pairwise(sorted({0, *inner, len(token)}))]
             heads: Any = [(token.head, 0), *[(token, 0)] * (len(parts) - 1)]
             retokenizer.split(token, parts, heads=heads)
+    n_before = 0
+    for i, inner in sorted(cuts.items()):
+        first = doc[i + n_before]
+        n_before += len(inner)
+        rest: Any = doc[first.i + 1 : i + n_before + 1]
+        for token in rest:  # spaCy left what was there before, such as the start of a sentence
+            token.tag, token.pos = first.tag, first.pos
+            token.ent_type, token.ent_kb_id = first.ent_type, first.ent_kb_id
+            token.set_morph(first.morph)
+            if doc.has_annotation("DEP"):
+                token.dep_ = "dep"
+            else:
+                token.is_sent_start = None if first.is_sent_start is None else False
     for key, attrs, spans in groups:
         made = [doc.char_span(a, b, label, kb_id, span_id=span_id) for a, b, label, kb_id, span_id in spans]
         doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...candidates.other_forms import other_numbers, stay_apart
+from ...candidates.other_forms import in_american, other_numbers, stay_apart
 from ...util.names import Runs, compatible, runs_of
 from .boundaries import has_blank_line
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:  # spaCy imports this file for every pipeline
 
 
 _OF = "of"
-_SIGNS = str.maketrans(
-    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"), **dict.fromkeys("\u2018\u2019`", "'")}
-)
+_SIGNS = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2018\u2019\u201b\u2032`", "-------'''''")
 _DASHES = ("\u2014", "\u2015")  # between words, not within them
 _OPENING = re.compile(r"[(\[{]*$")
 _CLOSING = re.compile(r"[()\[\]{}+%]*")
@@ -132,7 +130,7 @@ class NameTable:
             if key in keys or len(name) < 2 or not any(map(str.isalpha, name)):
                 continue
             keys.add(key)
-            words = runs_of(name).words
+            words = [*map(in_american, runs_of(name).words)]
             form = " ".join(words)
             self._names[form] = (*self._names.get(form, ()), name)
             for beginning in accumulate(words[:-1], "{} {}".format):
@@ -144,7 +142,7 @@ class NameTable:
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a name of the same normal form."""
-        return bool(self._names.get(" ".join(runs_of(name).words)))
+        return bool(self._names.get(" ".join(map(in_american, runs_of(name).words))))
 
     def search(self, text: str, runs: Runs) -> Iterator[Mention]:
         """Find names in a text, overlapping ones, too, but none inside a longer word.
@@ -156,7 +154,8 @@ class NameTable:
         Yields:
             By place.
         """
-        words, starts, ends = runs
+        _, starts, ends = runs
+        words = [*map(in_american, runs.words)]
         gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
         marks = [_mark(gap, word) for gap, word in zip(gaps, words, strict=False)]
         for first in range(len(words)):

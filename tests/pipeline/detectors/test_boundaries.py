@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import spacy
 from cases import cases
+from spacy.tokens import Doc
 
 from benchmarks.notes import judge, read_notes
 from spacy_pel.pipeline.detectors.boundaries import breaks_of, split_tokens, trimmed
@@ -116,3 +117,15 @@ def test_negations_stand_before_the_mention(package, component, config, attribut
         for text, tagged in sentences:
             doc = nlp(annotated(nlp, text, tagged))
             assert [ent._.get(attribute) for ent in doc.ents] == [expected] * len(tagged), text
+
+
+@pytest.mark.parametrize("begins, heads", [([True, False, False, True, False], None), (None, [0, 0, 0, 3, 3])])
+def test_tokens_that_are_split_keep_what_was_set_on_them(begins, heads):
+    """And nothing of the tokens after them: spaCy's retokenizer leaves that in place."""
+    pos, deps = ["DET", "PROPN", "PUNCT", "ADV", "PUNCT"], heads and ["dep"] * 5
+    words, vocab = ["No", "PTSD/MDD", ".", "Well", "."], spacy.blank("en").vocab
+    doc = Doc(vocab, words, pos=pos, morphs=["", "Number=Sing", "", "", ""], sent_starts=begins, heads=heads, deps=deps)
+    split_tokens(doc, [(3, 7), (8, 11)])
+    assert [sent.text for sent in doc.sents] == ["No PTSD/MDD .", "Well ."]
+    assert [token.pos_ for token in doc] == ["DET", "PROPN", "PROPN", *pos[1:]]
+    assert [str(token.morph) for token in doc[1:4]] == ["Number=Sing"] * 3

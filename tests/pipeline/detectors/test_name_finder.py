@@ -271,12 +271,14 @@ def texts_found(nlp, text):
 @pytest.mark.parametrize(
     "text",
     [
-        *(f"Parkinson{sign}s disease" for sign in "'\u2018\u2019\u02bc\u00b4`\uff07"),
+        *(f"Parkinson{sign}s disease" for sign in "'\u2018\u2019\u201b\u2032\u02bc\u00b4`\uff07"),
         *(f"type{sign}2 diabetes" for sign in "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2009"),
         "type\u00ad-2 dia\u00adbe\u200btes",
         "type-\n2 diabetes",
         "Knee-Joint replacement",
         "Sjo\u0308gren syndrome",
+        "Sjogren syndrome",
+        "Iron deficiency anaemia",
         "\uff28\uff34\uff2e",
         "\ufb01brosis",
         "IL-1\u03b2",
