@@ -260,7 +260,7 @@ def _rows(kind: str, path: Path, file: IO[bytes] | None, columns: Columns) -> It
     """The objects or rows of a table, and where in the file they are."""
     if kind == "jsonl":
         objects = json_objects(path, read_lines(path, file))
-        yield from ((f"document {number}", row) for number, (_, _, row) in enumerate(objects, start=1))
+        yield from ((f"document {number}", row) for number, (_, row) in enumerate(objects, start=1))
     elif kind == "parquet":
         yield from ((f"row {number}", row) for number, row in enumerate(document_rows(path, file), start=1))
     else:
