@@ -8,6 +8,7 @@ documents that are not measured.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -108,7 +109,7 @@ def stages_of(component: Any) -> list[tuple[str, Any, str]]:
 
 def gold_docs(nlp: Language, documents: Sequence[Document]) -> list[Doc]:
     """With the gold mentions that ``doc.ents`` can hold, where the component looks."""
-    docs = [with_gold(nlp.make_doc(document.text), document, {}) for document in documents]
+    docs = [with_gold(nlp.make_doc(document.text), document, Counter()) for document in documents]
     spans_key = nlp.get_pipe(NAME).spans_key  # type: ignore[attr-defined]
     for doc in docs if spans_key is not None else ():
         doc.spans[spans_key] = doc.ents

@@ -1,6 +1,7 @@
 """spaCy: DocBin files (.spacy), as `spacy train` and annotation tools use them, and examples for training."""
 
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -109,7 +110,7 @@ class MentionJsonl:
         self.report: dict[str, int] = {}
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        report = dict.fromkeys(("mentions", "misaligned", "overlapping"), 0)
+        report: Counter[str] = Counter()
         for document in islice(read_corpus(self.path), self.limit or None):
             predicted = nlp.make_doc(document.text)
             predicted.user_data[DOC_ID] = document.id
@@ -121,7 +122,7 @@ class MentionJsonl:
         self.report = report
 
 
-def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
+def with_gold(doc: Doc, document: Document, report: Counter[str]) -> Doc:
     """Set a document's mentions as ``doc.ents``, the first id of each as its ``kb_id``.
 
     Args:
@@ -140,8 +141,7 @@ def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     spans = [span for span in found if span is not None]
     longest = filter_spans(spans)
     doc.set_ents(longest)
-    counts = {"mentions": len(found), "misaligned": found.count(None), "overlapping": len(spans) - len(longest)}
-    report.update((key, report.get(key, 0) + count) for key, count in counts.items())
+    report.update({"mentions": len(found), "misaligned": found.count(None), "overlapping": len(spans) - len(longest)})
     return doc
 
 

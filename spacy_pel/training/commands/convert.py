@@ -204,7 +204,7 @@ def _text(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Any, report: dict[str, int]) -> int:
+def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Any, report: Counter[str]) -> int:
     """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
 
     Args:

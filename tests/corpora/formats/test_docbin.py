@@ -1,5 +1,7 @@
 """From the corpus format to spaCy's examples and DocBins."""
 
+from collections import Counter
+
 import pytest
 import spacy
 from spacy.scorer import get_ner_prf
@@ -63,12 +65,11 @@ def test_limit(path):
 
 
 def test_docbin_and_back(path, tmp_path):
-    report = {}
+    report = Counter()
     nlp = spacy.blank("en")
     nlp.tokenizer.infix_finditer = None
     assert to_docbin(tmp_path / "corpus.spacy", read_corpus(path), nlp, report) == 3
     documents = list(DocbinCorpus()([tmp_path / "corpus.spacy"]))
     assert [document.id for document in documents] == ["a", "b", "c"]
-    assert documents[0].text == TEXT
-    assert documents[0].mentions == [Mention(0, 25, "D", ("C1",)), Mention(55, 62, "D")]
+    assert (documents[0].text, documents[0].mentions) == (TEXT, [Mention(0, 25, "D", ("C1",)), Mention(55, 62, "D")])
     assert report == {"mentions": 4, "misaligned": 1, "overlapping": 1}
