@@ -54,6 +54,9 @@ def index(
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
+    ids = [mention.ids for path in mentions or () for document in read_corpus(path) for mention in document.mentions]
+    if mentions and all(knowledge.row(entity_id) < 0 for of_mention in ids for entity_id in of_mention):
+        raise PelError(Errors.E501.format(n=len(ids), hint=""))
     loaded = load_encoder(encoder_folder(model), backend=chosen)
     encoder = ResumableEncoder(loaded, out.with_name(f"{out.name}.parts"), backend=backend or "")
     reusing = None if old is None else ReusingEncoder(encoder, old, vectors)
@@ -64,9 +67,6 @@ def index(
     rows: dict[str, Any] = {"kinds": wanted, "max_mentions_per_entity": max_mentions, "with_topics": topics}
     rows |= {"documents": documents, "show_progress": True}
     built = EntityIndex.build(knowledge, reusing or encoder, index=vectors, **rows)
-    if mentions and not len(built.priors):
-        n = sum(len(document.mentions) for path in mentions for document in read_corpus(path))
-        raise PelError(Errors.E501.format(n=n, hint=""))
     built.to_disk(out)
     encoder.finish()
     if encoder.n_resumed:
