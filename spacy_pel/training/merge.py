@@ -7,6 +7,7 @@ cross references and parents to it. Then the other readers add names with ids of
 them, and tables add facts about the ids. Last, preferred names are chosen, and twins become one entity.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -87,8 +88,7 @@ class Merge:
                 self._ids_of[name], self._curated[name] = self._link(source, self._terms[name])
                 self._add_ontology(name, source)
         if not self._records:
-            names = ", ".join(sources)
-            raise PelError(Errors.E143.format(sources=names, path=self.config.path))
+            raise PelError(Errors.E143.format(sources=", ".join(sources), path=self.config.path))
         self._follow_redirects()
         for entity_id, record in self._records.items():
             for name in record.drop_inverted() if entity_id not in base_ids else ():
@@ -196,7 +196,7 @@ class Merge:
         """
         for name, source in self.config.sources.items():
             for file in (*source.files, *source.mappings, *source.via_mappings):
-                if not (self.data / file).exists():
+                if not os.path.exists(self.data / file):  # False where the name is too long for one
                     todo = "Check the path and --data, or leave the source out."
                     raise unexpected(self.data / file, f"a file or folder of the source '{name}'", "nothing", todo)
 
