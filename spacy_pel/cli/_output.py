@@ -37,8 +37,10 @@ def key_values(result: dict[str, Any]) -> str:
 
 def plain(value: Any, name: str = "") -> str:
     """A JSON value as text, a share in percent; an empty one is "none", None is "–"."""
-    if value is None or type(value) is int:
-        return "–" if value is None else f"{value:,}"
+    if value is None:
+        return "–"
+    if type(value) is int:
+        return f"{value:,}"
     if isinstance(value, float):
         small = f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
         return percent(value) if is_share(name) else small

@@ -1,9 +1,10 @@
 """The command ``index``."""
 
 import time
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,9 @@ from ._options import KB, Backend, Codes, Files, Model, NewIndex, RowBytes, opti
 from ._output import emit, message
 from ._saved_pipeline import encoder_folder
 from ._settings import make_reader, split_names
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
 
 
 @pel_cli.command("index", rich_help_panel="Train")
@@ -54,9 +58,8 @@ def index(
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
-    ids = [mention.ids for path in mentions or () for document in read_corpus(path) for mention in document.mentions]
-    if mentions and all(knowledge.row(entity_id) < 0 for of_mention in ids for entity_id in of_mention):
-        raise PelError(Errors.E501.format(n=len(ids), hint=""))
+    if mentions:
+        _check_ids(mentions, knowledge)
     loaded = load_encoder(encoder_folder(model), backend=chosen)
     encoder = ResumableEncoder(loaded, out.with_name(f"{out.name}.parts"), backend=backend or "")
     reusing = None if old is None else ReusingEncoder(encoder, old, vectors)
@@ -74,6 +77,18 @@ def index(
     counts = reusing.counts(built.rows) if reusing else {}
     result = {**built.meta, **counts, "megabytes": folder_size(out) / 1e6, "seconds": time.perf_counter() - started}
     emit(result)
+
+
+def _check_ids(paths: Iterable[Path], kb: "KnowledgeBase") -> None:
+    """Before embedding, which may take hours. RAISES (PelError): if no mention has an entity of the knowledge base."""
+    from ..corpora import read_corpus
+
+    n = 0
+    for document in chain.from_iterable(map(read_corpus, paths)):
+        n += len(document.mentions)
+        if any(kb.row(entity_id) >= 0 for mention in document.mentions for entity_id in mention.ids):
+            return
+    raise PelError(Errors.E501.format(n=n, hint=""))
 
 
 def make_vector_index(name: str | None, codes: str | None, row_bytes: int | None = None, *, like: Any = None) -> Any:

@@ -42,7 +42,9 @@ def kb_text(result: dict[str, Any]) -> str:
     """The text of ``kb_facts``."""
     from ..kb.sources import source_line
 
-    rows = result["counts"] | {key: result[key] for key in ("abbreviations",) if key in result}
+    rows = dict(result["counts"])
+    if "abbreviations" in result:
+        rows["abbreviations"] = result["abbreviations"]
     rows.update({"fingerprint": result["fingerprint"], "format": f"{result['format']} {result['version']}"})
     rows.update({f"from {source['name']}": source_line(source) for source in result["sources"]})
     for key, value in result["source"].items():
@@ -167,8 +169,9 @@ def _check_text(result: dict[str, Any]) -> str:
     parts = [text_table(["kind", "level", "count", "what", "more"], rows, numbers=False)]
     for one in [one for one in findings if one["worst"]]:
         rows = [[f"{case['n']:,}", case["what"], " · ".join(_named(case["entities"]))] for case in one["worst"]]
-        first = 2 * all(row[:2] == ["1", ""] for row in rows)  # these cells would say nothing
-        table = text_table(["n", "what", "entities"][first:], [row[first:] for row in rows], numbers=False)
+        says_nothing = all(row[:2] == ["1", ""] for row in rows)
+        shown = slice(2, None) if says_nothing else slice(None)
+        table = text_table(["n", "what", "entities"][shown], [row[shown] for row in rows], numbers=False)
         parts.append(f"{one['kind']}: {one['title']}. {one['todo']}\n{table}")
     return "\n\n".join(parts)
 

@@ -55,6 +55,7 @@ _READ_TAG = r"\[(?:[A-Z]|SO|EDTA|NOS)\]"  # of the Read codes, before a name or 
 _MED_RT_TAG = r"\[(?:EPC|MoA|PE|PK|TC|(?:Disease/Finding|Chemical/Ingredient)(?:, NOS)?)\]"
 _LAST_TAGS = rf"(?i:,? \((?:NOS|{_TAGS})\)|, NOS)|(?<!al)(?<!ve)(?<!ible)(?<!brain)(?<!hage) NOS| {_READ_TAG}"
 _TAGGED = re.compile(rf"(?:{_READ_TAG}\s*(?=\w)|NON RARE IN EUROPE: )?(.*?)(?:{_LAST_TAGS}|,? {_MED_RT_TAG}){{0,3}}")
+_WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
 NO_FAULTS = ("semantic_tag", "obsolete_label")  # these repairs are counted by strict readers, too
 _MAYBE_TAGGED = (")", "]", "NOS", "nos")
 # "obsolete" and "deprecated" say it of a name in any case; other words may be a part of it, as in "inactive virus",
@@ -138,6 +139,12 @@ def with_plain_names(entity: Entity, count: Count) -> Entity:
             names.append(untagged)
     definition = entity.definition and plain(entity.definition, is_name=False)
     return replace(entity, canonical_name=names[0], aliases=tuple(names[1:]), definition=definition)
+
+
+def bare(text: str) -> str:
+    """Without the quotation marks around it."""
+    found = _WRAPPED.fullmatch(text)
+    return found[found.lastindex or 0] if found else text
 
 
 def without_markup(text: str) -> str:

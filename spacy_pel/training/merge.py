@@ -453,8 +453,8 @@ class Merge:
             names: Sequence[str] = (entity.canonical_name, *entity.aliases)
             if not source.homonyms:
                 names = self._unshared(names, entity_id, owners, counts)
-            unsure = entity.canonical_name not in names or is_new and source.only_new and self._is_taken(entity, owners)
             # one that could be several others is not one more
+            unsure = entity.canonical_name not in names or is_new and source.only_new and self._is_taken(entity, owners)
             if unwanted or source.join_names and not is_known and unsure or not self._valid(entity_id):
                 counts["left_out"] += 1
                 continue

@@ -248,8 +248,12 @@ def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
     Returns:
         The number of lines.
     """
+    count = 0
     with write_text(path) as file:
-        return sum(1 for record in records if file.write(json.dumps(record, ensure_ascii=False) + "\n"))
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
+    return count
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ...errors import PelError, Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import Place, logger, plain, raw_lines, read_cells, unexpected
+from ..repair import bare
 from .reader_base import KBReaderBase
 
 # field -> what other tools call its column
@@ -57,7 +58,6 @@ _UNUSED = {
 }
 _QUOTED = re.compile(r"""(^|[,;|\t])\s*(?:"(?:[^"]|"")*"|'(.*?)')\s*(?=[,;|\t]|$)""")
 _WHOLE_ROW = re.compile(r'"(?:[^"]|"")*"')
-_WRAPPED = re.compile(r"""\s*(?:'((?:[^']|'(?=\w))*)'|"([^"]*)"|“([^“”]*)”)\s*""")  # quoted twice: "'A00'"
 _RULE = re.compile(r"[=+:|\s]*-[-=+:|\s]*")  # below the header, as databases and Markdown have it
 # lines of files of CMS whose columns have fixed widths: the order of ICD-10 with number, code, whether it is billable,
 # and titles; the codes of ICD-9 and ICD-10 with code and title
@@ -203,7 +203,7 @@ class CsvKB(KBReaderBase):
         quotes = delimiter not in "\t|" or (not is_omop and self._quotes_pair(path, delimiter, start))
         rows = read_cells(path, rest, delimiter=delimiter, quotes=quotes)
         for number, header in islice(rows, 1):
-            is_quoted |= any(map(_WRAPPED.fullmatch, header))
+            is_quoted |= any(bare(name) != name for name in header)
             yield Place(path, number), [bare(name).strip() for name in header]
         for number, cells in rows:
             cells = list(map(bare, cells)) if is_quoted else cells
@@ -309,12 +309,6 @@ def _double_quoted(line: str) -> str:
         return found[0] if found[2] is None else f'{found[1]}"{text}"'
 
     return _QUOTED.sub(cell, line) if "'" in line else line
-
-
-def bare(cell: str) -> str:
-    """Without the quotation marks around it."""
-    found = _WRAPPED.fullmatch(cell)
-    return found[found.lastindex or 0] if found else cell
 
 
 def _listed(cell: str, separator: str) -> tuple[str, ...]:

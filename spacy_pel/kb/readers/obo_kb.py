@@ -12,8 +12,7 @@ from ...ontologies.term import SCOPES
 from ...registry import registry
 from ...types import Entity
 from ...util.files import Place
-from ..repair import is_obsolete
-from .csv_kb import bare
+from ..repair import bare, is_obsolete
 from .reader_base import KBReaderBase
 
 _OUTER_QUOTE = re.compile(r'^"|(?<!\d)"$')  # not inches: 5"

@@ -48,7 +48,7 @@ _DRUG = re.compile(
     r"(?:cillin|bactam|pril|sartan|olol|thiazide|dipine|statin|azole|prim|codone|phen|morphone|sone|olone|terol|ium|ide|ine"
     r"|m[iy]cin|oxacin|arin|pirin|am|ate|nib|vir|platin|taxel)$"
 )
-_BLANKS = re.compile(r"[\s.,:;]*")
+_BETWEEN = re.compile(r"[\s.,:;]*")
 _AT_END = re.compile(r"(?:\s+(?:of|the|and|or))*\s*$")  # no name ends so
 _ITEM_MARK = re.compile(r"[-–=~*+>#•]+\s*(?=[A-Za-z])")
 
@@ -62,7 +62,7 @@ _NEGATION = re.compile(
     r"(?i:no|without|w/o)\s+(?:\w+\s+)?(?i:evidence|signs?|symptoms?|history|hx|complaints?|indication)\s+(?i:of)"
     r"|(?i:neg(?:ative)?\s+for|free\s+of|absence\s+of|ruled?\s+out)"
     r"|(?i:not|without|w/o|r/o|never(?:\s+had)?|n?either|nor|none|den(?:y|ies|ied|ying))"
-    r"|(?i:hx\s+of|[hce]/o|s/p|nil|[+-]ve(?:\s+for)?)"  # no negations, or shorthand that ConText knows
+    r"|(?i:hx\s+of|[hce]/o|s/p|nil|[+-]ve(?:\s+for)?)"  # shorthand that ConText knows, not all of it negations
     r"|[Nn]o|NO(?=\s+[A-Z]{3,}\b)"
     r"|[Tt]he"  # nor is this one; "a" may be a letter of the name: "A fib"
     r")(?:\s+(?i:any))?(?![\w-])"
@@ -335,7 +335,7 @@ def _narrowed(text: str, start: int, end: int, left_out: Sequence[Offsets], dose
         if first > start:
             break
         if start < last:
-            start = _BLANKS.match(text, last).end()  # type: ignore[union-attr]
+            start = _BETWEEN.match(text, last).end()  # type: ignore[union-attr]
     if start >= end:
         return None
     start, end = _without_values(text, start, end, doses)

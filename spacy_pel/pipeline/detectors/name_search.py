@@ -112,6 +112,11 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
     return not (is_acronym(word) or word.isupper())
 
 
+def _words_of(runs: Runs) -> list[str]:
+    """The words that are compared: those of both Englishes are one."""
+    return list(map(in_american, runs.words))
+
+
 class NameTable:
     """Names by normal form, to search text for.
 
@@ -130,7 +135,7 @@ class NameTable:
             if key in keys or len(name) < 2 or not any(map(str.isalpha, name)):
                 continue
             keys.add(key)
-            words = [*map(in_american, runs_of(name).words)]
+            words = _words_of(runs_of(name))
             form = " ".join(words)
             self._names[form] = (*self._names.get(form, ()), name)
             for beginning in accumulate(words[:-1], "{} {}".format):
@@ -142,7 +147,7 @@ class NameTable:
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a name of the same normal form."""
-        return bool(self._names.get(" ".join(map(in_american, runs_of(name).words))))
+        return bool(self._names.get(" ".join(_words_of(runs_of(name)))))
 
     def search(self, text: str, runs: Runs) -> Iterator[Mention]:
         """Find names in a text, overlapping ones, too, but none inside a longer word.
@@ -155,7 +160,7 @@ class NameTable:
             By place.
         """
         _, starts, ends = runs
-        words = [*map(in_american, runs.words)]
+        words = _words_of(runs)
         gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
         marks = [_mark(gap, word) for gap, word in zip(gaps, words, strict=False)]
         for first in range(len(words)):
